@@ -1,0 +1,84 @@
+"""Constraints as words, for targets whose schemas have no keyword for them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+
+def present(schema: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """`X | null` as (X, True), with what stood beside the union kept; anything else as it is."""
+    branches = schema.get("anyOf", [])
+    given = [branch for branch in branches if branch.get("type") != "null"]
+    if len(given) != 1 or len(given) == len(branches):
+        return schema, False
+    beside = {key: value for key, value in schema.items() if key != "anyOf"}
+    return {**given[0], **beside}, True
+
+
+def bounds(schema: dict[str, Any]) -> str:
+    """The constraints of one schema in words, such as `8 to 128 characters`; empty if none."""
+    said: list[str] = []
+    if "const" in schema:
+        said.append(f"always {json.dumps(schema['const'])}")
+    if "enum" in schema:
+        said.append("one of " + ", ".join(str(value) for value in schema["enum"]))
+    said += _range(schema, "minLength", "maxLength", " characters")
+    said += _range(schema, "minItems", "maxItems", " items")
+    said += _range(schema, "minimum", "maximum", "")
+    if "pattern" in schema:
+        said.append(f"must match {schema['pattern']}")
+    if schema.get("default") is not None:
+        said.append(f"default {json.dumps(schema['default'])}")
+    return "; ".join(said)
+
+
+def _range(schema: dict[str, Any], low: str, high: str, unit: str) -> list[str]:
+    if low in schema and high in schema:
+        return [f"{schema[low]} to {schema[high]}{unit}"]
+    if high in schema:
+        return [f"at most {schema[high]}{unit}"]
+    if low in schema:
+        return [f"at least {schema[low]}{unit}"]
+    return []
+
+
+def described(schema: dict[str, Any]) -> str:
+    """A field's description, then in brackets the constraints that it does not name itself."""
+    description = str(schema.get("description", "")).strip()
+    limits = ("maxLength", "maxItems", "maximum")
+    stated = [key for key in limits if re.search(rf"\b{schema.get(key)}\b", description)]
+    lows = {"maxLength": "minLength", "maxItems": "minItems", "maximum": "minimum"}
+    known = {*stated, *(lows[key] for key in stated)}
+    said = bounds({key: value for key, value in schema.items() if key not in known})
+    return f"{description} ({said})".strip() if said else description
+
+
+def shape(schema: dict[str, Any]) -> str:
+    """A nested value in words: what its JSON text holds, property by property."""
+    schema, _ = present(schema)
+    if schema.get("type") == "array":
+        return f"an array of {_counted(schema)}, each {shape(schema['items'])}"
+    if "oneOf" in schema:
+        return "one of: " + "; or ".join(shape(branch) for branch in schema["oneOf"])
+    if schema.get("type") == "object":
+        required = set(schema.get("required", []))
+        parts = []
+        for name, declared in schema.get("properties", {}).items():
+            child, _ = present(declared)
+            nested = child.get("type") in {"array", "object"} or "oneOf" in child
+            what = shape(child) if nested else described(child)
+            optional = "" if name in required else ", optional"
+            parts.append(f'"{name}" ({_kind(child)}{optional}): {what}')
+        return "an object with " + "; ".join(parts)
+    return f"{_kind(schema)} {described(schema)}".strip()
+
+
+def _kind(schema: dict[str, Any]) -> str:
+    return str(schema.get("type", "object"))
+
+
+def _counted(schema: dict[str, Any]) -> str:
+    said = _range(schema, "minItems", "maxItems", " items")
+    return said[0] if said else "items"

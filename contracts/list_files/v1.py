@@ -1,0 +1,78 @@
+"""list_files v1: the paths of a workspace that fit a glob, a page at a time."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from contracts.spec import Effect, Scope, ToolSpec
+from contracts.types import Answer, Contract, RepoRoot
+
+
+class Input(Contract):
+    """Which paths, and from where on."""
+
+    repo_root: RepoRoot
+    glob: Annotated[
+        str,
+        Field(
+            default="**",
+            min_length=1,
+            max_length=256,
+            description=(
+                "Which paths: * and ? within a part of a path, ** across parts, [abc] one of; "
+                "the default ** is every file. 1-256 characters."
+            ),
+        ),
+    ]
+    cursor: Annotated[
+        str | None,
+        Field(
+            default=None,
+            min_length=1,
+            max_length=4_096,
+            description="nextCursor of the page before; continues in that page's revision.",
+        ),
+    ]
+    limit: int = Field(
+        default=100, ge=1, le=200, description="How many paths a page holds at the most, 1-200."
+    )
+
+
+class Entry(Answer):
+    """One path."""
+
+    path: Annotated[str, Field(max_length=4_096, description="Path, relative to repoRoot.")]
+    kind: Literal["file", "executable", "symlink", "submodule"] = Field(
+        description="What stands there: file, executable, symlink or submodule."
+    )
+
+
+class Output(Answer):
+    """A page of paths in byte order, all of one revision."""
+
+    files: Annotated[
+        list[Entry],
+        Field(max_length=200, description="The paths of this page, in byte order."),
+    ]
+    revision: Annotated[
+        str, Field(max_length=90, description="Revision of the workspace that was listed; opaque.")
+    ]
+    next_cursor: Annotated[
+        str | None,
+        Field(default=None, max_length=4_096, description="For the next page; null on the last."),
+    ]
+
+
+SPEC = ToolSpec(
+    name="list_files",
+    version="1.0.0",
+    summary="List the paths of a workspace that fit a glob, a page at a time.",
+    owner="agent-platform",
+    input=Input,
+    output=Output,
+    effect=Effect.READ,
+    scopes=frozenset({Scope.WORKSPACE_READ}),
+    timeout_s=10,
+)

@@ -1,0 +1,1 @@
+"""What every tool shares: the pipeline, events, idempotency, the workspace, telemetry."""
