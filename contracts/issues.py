@@ -9,7 +9,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from contracts.schema_nodes import follow, present
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pydantic import ValidationError
 
 Issue = dict[str, Any]
@@ -79,37 +83,37 @@ def escape(name: object) -> str:
     return str(name).replace("~", "~0").replace("/", "~1")
 
 
+def select(value: Any, pointer: str) -> Iterator[tuple[str, Any]]:
+    """What stands at a pointer in which `*` is any item of a list: (exact pointer, value)."""
+    yield from _select(value, pointer.split("/")[1:], "")
+
+
+def _select(value: Any, steps: list[str], prefix: str) -> Iterator[tuple[str, Any]]:
+    if not steps:
+        yield prefix, value
+    elif steps[0] == "*" and isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _select(item, steps[1:], f"{prefix}/{index}")
+    elif isinstance(value, dict) and steps[0] in value:
+        yield from _select(value[steps[0]], steps[1:], f"{prefix}/{steps[0]}")
+
+
 def locate(schema: dict[str, Any], loc: tuple[int | str, ...]) -> tuple[str, dict[str, Any]]:
     """The JSON pointer of a Pydantic location, and the schema that holds there.
 
     Pydantic puts the tag of a union's branch into the location; the document has no such step.
     """
-    node, steps = _follow(schema, schema), []
+    node, steps = follow(schema, schema), []
     for step in loc:
         mapping = node.get("discriminator", {}).get("mapping", {})
         if step in mapping:
-            node = _follow({"$ref": mapping[step]}, schema)
+            node = follow({"$ref": mapping[step]}, schema)
             continue
-        node = _present(node, schema)
+        node, _ = present(node, schema)
         steps.append(escape(step))
         if isinstance(step, int):
             child = node.get("items", {})
         else:
             child = node.get("properties", {}).get(step, {})
-        node = _follow(child, schema)
-    return "".join(f"/{step}" for step in steps), _present(node, schema)
-
-
-def _present(node: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
-    """`X | null` as X: an absent value has no issues."""
-    branches = [b for b in node.get("anyOf", []) if b.get("type") != "null"]
-    return _follow(branches[0], root) if branches else node
-
-
-def _follow(node: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
-    while "$ref" in node:
-        target: dict[str, Any] = root
-        for step in node["$ref"].removeprefix("#/").split("/"):
-            target = target[step]
-        node = {**target, **{key: value for key, value in node.items() if key != "$ref"}}
-    return node
+        node = follow(child, schema)
+    return "".join(f"/{step}" for step in steps), present(node, schema)[0]

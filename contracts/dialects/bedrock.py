@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from contracts.dialects.inline import inline
-from contracts.dialects.words import described, present, shape
+from contracts.dialects.words import described, shape
 from contracts.results import failure_model, success_model
+from contracts.schema_nodes import present
 from contracts.spec import Approval, Effect
 
 if TYPE_CHECKING:

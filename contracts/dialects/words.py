@@ -6,15 +6,7 @@ import json
 import re
 from typing import Any
 
-
-def present(schema: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """`X | null` as (X, True), with what stood beside the union kept; anything else as it is."""
-    branches = schema.get("anyOf", [])
-    given = [branch for branch in branches if branch.get("type") != "null"]
-    if len(given) != 1 or len(given) == len(branches):
-        return schema, False
-    beside = {key: value for key, value in schema.items() if key != "anyOf"}
-    return {**given[0], **beside}, True
+from contracts.schema_nodes import present
 
 
 def bounds(schema: dict[str, Any]) -> str:

@@ -31,7 +31,7 @@ class Input(Contract):
         Field(
             default=None,
             min_length=1,
-            max_length=4_096,
+            max_length=8_192,
             description="nextCursor of the page before; continues in that page's revision.",
         ),
     ]
@@ -43,7 +43,7 @@ class Input(Contract):
 class Entry(Answer):
     """One path."""
 
-    path: Annotated[str, Field(max_length=4_096, description="Path, relative to repoRoot.")]
+    path: Annotated[str, Field(max_length=8_192, description="Path, relative to repoRoot.")]
     kind: Literal["file", "executable", "symlink", "submodule"] = Field(
         description="What stands there: file, executable, symlink or submodule."
     )
@@ -61,7 +61,7 @@ class Output(Answer):
     ]
     next_cursor: Annotated[
         str | None,
-        Field(default=None, max_length=4_096, description="For the next page; null on the last."),
+        Field(default=None, max_length=8_192, description="For the next page; null on the last."),
     ]
 
 

@@ -9,7 +9,6 @@ from contracts.errors import ForbiddenError
 
 if TYPE_CHECKING:
     from contracts.spec import ToolSpec
-    from functions._runtime.events import Call
     from functions._runtime.settings import Settings
 
 
@@ -28,14 +27,14 @@ class Caller:
         return self.subject or self.surface
 
 
-def authorise(call: Call, spec: ToolSpec, settings: Settings) -> Caller:
-    """The caller of `call`. Raises ForbiddenError, with `details.reason` and maybe `.scope`.
+def authorise(surface: str, token: str | None, spec: ToolSpec, settings: Settings) -> Caller:
+    """The caller on a surface. Raises ForbiddenError, with `details.reason` and maybe `.scope`.
 
     No stage issues tokens yet, so a presented one cannot be genuine: it is refused, not ignored.
     """
-    if call.token is not None:
+    if token is not None:
         raise ForbiddenError("caller tokens are not accepted by this stage", reason="TOKEN_REFUSED")
-    binding = settings.bindings.get(call.surface)
+    binding = settings.bindings.get(surface)
     if binding is None:
         raise ForbiddenError("this stage does not serve that surface", reason="SURFACE_UNBOUND")
     lacking = sorted(scope for scope in spec.scopes if scope not in binding.scopes)
@@ -43,6 +42,4 @@ def authorise(call: Call, spec: ToolSpec, settings: Settings) -> Caller:
         raise ForbiddenError(
             f"the caller lacks the scope {lacking[0]}", reason="SCOPE_MISSING", scope=lacking[0]
         )
-    return Caller(
-        tenant=binding.tenant, subject=None, scopes=binding.scopes, surface=call.surface
-    )
+    return Caller(tenant=binding.tenant, subject=None, scopes=binding.scopes, surface=surface)

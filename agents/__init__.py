@@ -1,0 +1,6 @@
+"""The caller's side of a contract: how an agent, a test or a person calls a tool.
+
+events          the events that each surface sends, and the answer inside what comes back
+targets         where a call goes: a deployed Lambda, or a handler in this process
+bedrock_local   plays a Bedrock agent: action groups from the template, exact events
+"""

@@ -1,0 +1,113 @@
+"""The events that each surface sends to a tool's Lambda, and the result inside its answer.
+
+Pure: a spec and arguments in, an event out. `direct` and `gateway` carry JSON values; `bedrock` and
+`bedrock-function` carry text only, as Bedrock does, and never `schemaVersion`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+if TYPE_CHECKING:
+    from contracts.results import Result
+    from contracts.spec import ToolSpec
+
+Surface = Literal["direct", "bedrock", "bedrock-function", "gateway"]
+SURFACES: tuple[Surface, ...] = get_args(Surface)
+
+FUNCTION_PARAMETERS_MAX = 5
+"""Bedrock's function details take no more; beyond it all arguments travel as one JSON text."""
+FROM_NAME = "schemaVersion"
+
+
+class AnswerError(ValueError):
+    """A Lambda answered something that is not a result of a tool."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """What is sent: the payload, and the client context where the surface sets one."""
+
+    payload: dict[str, Any]
+    client_context: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Session:
+    """A Bedrock session: its id, and the attributes that its caller has set."""
+
+    id: str = "local-session"
+    attributes: dict[str, str] = field(default_factory=dict)
+    agent: dict[str, str] = field(
+        default_factory=lambda: {
+            "name": "local", "id": "LOCALAGENT", "alias": "TSTALIASID", "version": "DRAFT",
+        }
+    )  # fmt: skip
+
+
+def build(
+    spec: ToolSpec, arguments: dict[str, Any], surface: Surface, session: Session | None = None
+) -> Event:
+    """The event by which `surface` calls the tool with these arguments."""
+    if surface == "direct":
+        return Event(arguments)
+    if surface == "gateway":
+        target = spec.model_name.replace("_", "-")
+        custom = {
+            "bedrockAgentCoreMessageVersion": "1.0",
+            "bedrockAgentCoreToolName": f"{target}___{spec.model_name}",
+        }
+        return Event(_without_version(arguments), {"custom": custom})
+    session = session or Session()
+    envelope: dict[str, Any] = {
+        "messageVersion": "1.0",
+        "agent": session.agent,
+        "inputText": "",
+        "sessionId": session.id,
+        "actionGroup": spec.model_name,
+        "sessionAttributes": session.attributes,
+        "promptSessionAttributes": {},
+    }
+    properties = [_entry(name, value) for name, value in _without_version(arguments).items()]
+    if surface == "bedrock":
+        content = {"application/json": {"properties": properties}}
+        body = {"requestBody": {"content": content}} if properties else {}
+        path = {"apiPath": f"/{spec.model_name}", "httpMethod": "POST", "parameters": []}
+        return Event({**envelope, **path, **body})
+    declared = set(spec.input_schema["properties"]) - {FROM_NAME}
+    if len(declared) > FUNCTION_PARAMETERS_MAX:
+        properties = [_entry("arguments", _without_version(arguments))]
+    return Event({**envelope, "function": spec.model_name, "parameters": properties})
+
+
+def unwrap(answer: Any) -> Result:
+    """The tool's result inside what the Lambda returned. Raises AnswerError."""
+    result = answer
+    if isinstance(answer, dict) and "response" in answer:
+        response = answer["response"]
+        bodies = response.get("functionResponse", response).get("responseBody", {})
+        try:
+            (part,) = bodies.values()
+            result = json.loads(part["body"])
+        except (KeyError, TypeError, ValueError):
+            raise AnswerError("the answer's body is not JSON text") from None
+    if not isinstance(result, dict) or not isinstance(result.get("ok"), bool):
+        raise AnswerError("the answer is not a result: it has no boolean ok")
+    return result
+
+
+def _without_version(arguments: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if name != FROM_NAME}
+
+
+def _entry(name: str, value: Any) -> dict[str, str]:
+    """One property as Bedrock sends it: everything is text."""
+    if isinstance(value, bool):
+        return {"name": name, "type": "boolean", "value": str(value).lower()}
+    if isinstance(value, int):
+        return {"name": name, "type": "integer", "value": str(value)}
+    if isinstance(value, str):
+        return {"name": name, "type": "string", "value": value}
+    return {"name": name, "type": "string", "value": json.dumps(value, ensure_ascii=False)}
