@@ -87,7 +87,7 @@ def _component_problem(name: str, *, empty_is_fine: bool) -> str | None:
         return f"has a component over {COMPONENT_MAX_BYTES} bytes"
     # File systems that fold case, drop ignorable code points, trailing dots or stream names
     # would open .git under any of these spellings.
-    visible = "".join(c for c in folded if unicodedata.category(c) not in {"Cf", "Mn"})
+    visible = "".join(c for c in folded if unicodedata.category(c) != "Cf")
     plain = visible.casefold().split(":", 1)[0].rstrip(". ")
     if plain == ".git" or _SHORT_GIT.match(plain):
         return "names .git"
