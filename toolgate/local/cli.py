@@ -1,9 +1,11 @@
-"""`toolgate local …`: the four verbs, as commands. Exit code 1: a typed failure, or not up."""
+"""`toolgate local …`: the local cloud's commands. Exit code 1: a typed failure, or not up."""
 
 from __future__ import annotations
 
 import json
+import time
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +14,7 @@ from rich.table import Table
 
 from toolgate.local import cloud
 from toolgate.local.errors import LocalCloudError
+from toolgate.local.logs import lines as log_lines
 from toolgate.local.progress import Shown
 
 if TYPE_CHECKING:
@@ -57,6 +60,28 @@ def reset() -> None:
     """Stop the local cloud and remove its data; what is installed stays."""
     with _plain_errors():
         cloud.reset(Shown())
+
+
+@app.command()
+def install() -> None:
+    """Install what the local cloud is made of, without starting it."""
+    with _plain_errors():
+        cloud.prepare(Shown())
+
+
+@app.command()
+def logs(
+    tool: Annotated[
+        str | None, typer.Argument(help="One tool: ApplyPatchV1. Default: all.")
+    ] = None,
+    minutes: Annotated[int, typer.Option("--minutes", min=1, help="How far back.")] = 15,
+) -> None:
+    """Print what the local tools wrote lately."""
+    with _plain_errors():
+        since_ms = int((time.time() - minutes * 60) * 1000)
+        for line in log_lines(cloud.attached(), since_ms, tool):
+            moment = datetime.fromtimestamp(line.at_ms / 1000, UTC)
+            typer.echo(f"{moment:%H:%M:%S.%f} {line.tool} {line.text}")
 
 
 def _show(found: cloud.Status, *, as_json: bool) -> None:

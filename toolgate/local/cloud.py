@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolgate.local import deploy, emulator, install, process
 from toolgate.local.environment import LocalCloud
-from toolgate.local.errors import EmulatorError
+from toolgate.local.errors import EmulatorError, NotRunningError
 from toolgate.local.layout import Layout
 from toolgate.local.progress import Progress, Silent
 
@@ -69,6 +69,24 @@ def up(
         cloud = LocalCloud(_started(layout, progress, record, port), layout)
         _deploy(cloud, progress, redeploy=redeploy)
     return cloud
+
+
+def prepare(progress: Progress | None = None, *, layout: Layout | None = None) -> None:
+    """Install what the local cloud is made of, without starting it. Raises LocalCloudError."""
+    layout, progress = layout or Layout(), progress or Silent()
+    install.check_machine()
+    deploy.check_sources(layout.root)
+    with _exclusively(layout):
+        _install(layout, progress)
+
+
+def attached(*, layout: Layout | None = None) -> LocalCloud:
+    """The local cloud that is up. Raises NotRunningError."""
+    layout = layout or Layout()
+    record = emulator.running(layout)
+    if record is None:
+        raise NotRunningError("The local cloud is not up. Run: toolgate local up")
+    return LocalCloud(record.port, layout)
 
 
 def down(progress: Progress | None = None, *, layout: Layout | None = None) -> bool:

@@ -34,7 +34,9 @@ SOURCES = (
 _NEEDED = ("app.py", "cdk.json", "package.json", "package-lock.json")
 _SETTLED = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE"})
 _SECONDS = 600
-_FOREIGN = ("AWS_", "CDK_", "JSII_")
+_FOREIGN = ("AWS_", "CDK_", "JSII_", "PYTHONDONTWRITEBYTECODE")
+"""Of the developer's environment, what does not reach the CDK CLI. The last: aws_cdk is large, and
+without bytecode every synth would compile it again."""
 
 
 def check_sources(root: Path) -> None:

@@ -1,0 +1,79 @@
+# Everything runs in .venv and .local; `make setup` needs Python 3.11+, git and a network, no more.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PY := .venv/bin/python
+STAMP := .venv/.installed
+STAGE ?= dev
+CDK = $(PY) -m toolgate.local.aws
+
+# The first of these that runs and is new enough; a pyenv shim may exist and still not run.
+CANDIDATES := python3 python3.13 python3.12 python3.11 python3.14
+FIND_PYTHON = for each in $(CANDIDATES); do \
+	  if "$$each" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+	  then echo "$$each"; exit 0; fi; \
+	done
+
+.PHONY: help
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) \
+	  | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+
+.PHONY: setup
+setup: $(STAMP) ## Create .venv and install what the local cloud needs
+
+$(STAMP): requirements.txt functions/requirements.txt pyproject.toml package-lock.json \
+          toolgate/local/setup_venv.py toolgate/local/ministack-requirements.txt
+	@python="$${PYTHON:-$$($(FIND_PYTHON))}"; \
+	if [ -z "$$python" ]; then \
+	  echo "Toolgate needs Python 3.11 or newer; none of $(CANDIDATES) is. Install one, or: make setup PYTHON=/path/to/python" >&2; \
+	  exit 1; \
+	fi; \
+	"$$python" toolgate/local/setup_venv.py
+	@$(PY) -m toolgate.local install
+	@touch $@
+
+.PHONY: demo
+demo: $(STAMP) ## Bring up the local cloud and show a tool being retried, raced and killed
+	@$(PY) -m toolgate demo
+
+.PHONY: lint
+lint: $(STAMP) ## Check style, types, and that every contract is as published
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	$(PY) -m toolgate check
+
+.PHONY: test
+test: lint ## Lint, then every test but the long ones, the last on the local cloud
+	$(PY) -m pytest -q -m "not local and not long"
+	$(PY) -m toolgate.local up
+	$(PY) -m pytest -q -m "local and not long"
+
+.PHONY: test-long
+test-long: $(STAMP) ## The long tests, on the local cloud
+	$(PY) -m toolgate.local up
+	$(PY) -m pytest -q -m long
+
+.PHONY: deploy
+deploy: $(STAMP) ## Deploy to your AWS account (STAGE=dev|prod, ARGS for the CDK CLI)
+	$(CDK) deploy --all -c stage=$(STAGE) $(ARGS)
+
+.PHONY: diff
+diff: $(STAMP) ## Show what a deploy would change (STAGE, ARGS)
+	$(CDK) diff -c stage=$(STAGE) $(ARGS)
+
+.PHONY: destroy
+destroy: $(STAMP) ## Remove the stacks from your AWS account (STAGE, ARGS); prod keeps its data
+	$(CDK) destroy --all -c stage=$(STAGE) $(ARGS)
+
+.PHONY: logs
+logs: $(STAMP) ## Print what the local tools wrote in the last 15 minutes
+	@$(PY) -m toolgate.local logs
+
+.PHONY: clean
+clean: ## Stop the local cloud and remove everything that make created
+	@if [ -x $(PY) ]; then $(PY) -m toolgate.local down; fi
+	rm -rf .venv .local build cdk.out .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
