@@ -1,0 +1,45 @@
+"""Where the tools run: contracts and stages become CloudFormation templates.
+
+errors          every way in which a synth refuses, as one tree
+node            finds the node that aws_cdk runs on
+options         what `-c name=value` may say
+stage           dev and prod: everything that differs between them
+scopes          the one table from scopes to IAM actions
+packaging       the files of a tool's Lambda
+layer           the third-party wheels, built without Docker
+quotas          what Bedrock would refuse only at deploy time
+tool_function   one tool: role, log group, function, alias
+state, tools, bedrock_agent   the stacks
+application     puts the stacks together
+"""
+
+from __future__ import annotations
+
+from contracts.spec import SpecError
+from infra.errors import InfraError, SetupError
+from infra.node import use_node
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Synthesise every stack of the stage; what is refused ends in one sentence, exit code 1."""
+    try:
+        use_node()
+        _synthesise()
+    except (InfraError, SpecError) as error:
+        raise SystemExit(f"toolgate: {error}") from None
+
+
+def _synthesise() -> None:
+    try:
+        # aws_cdk starts a node process when it is imported, so not before one was found.
+        from infra.application import synthesise  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if error.name not in {"aws_cdk", "constructs", "jsii"}:
+            raise
+        raise SetupError(
+            f"this Python has no {error.name}; put the project's .venv/bin first on PATH, "
+            "or run: pip install -r requirements.txt"
+        ) from None
+    synthesise()

@@ -1,0 +1,92 @@
+"""The stacks of one stage, put together: state, tools, and the agents' side."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import aws_cdk as cdk
+
+from contracts import registry
+from infra.bedrock_agent import BedrockAgentStack
+from infra.options import Options, read_options
+from infra.stage import find_stage
+from infra.state import StateStack
+from infra.tools import ToolsStack
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ROOT = Path(__file__).parent.parent
+"""The project."""
+
+CONTEXT: Mapping[str, object] = {
+    # Imports that CloudFormation checks: what another stack uses cannot be taken from under it.
+    "@aws-cdk/core:defaultCrossStackReferences": "strong",
+    # A new layer or new properties make a new version of a function.
+    "@aws-cdk/aws-lambda:recognizeLayerVersion": True,
+    "@aws-cdk/aws-lambda:recognizeVersionProps": True,
+    "@aws-cdk/core:checkSecretUsage": True,
+}
+"""Behaviour of the CDK that the stacks rely on; the command line may override it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stacks:
+    """What `build` made."""
+
+    state: StateStack
+    tools: ToolsStack
+    bedrock_agent: BedrockAgentStack
+
+
+def synthesise() -> None:
+    """Synthesise as the command line asks: its context gives the options."""
+    app = cdk.App(context=dict(CONTEXT), analytics_reporting=False)
+    options = read_options(app.node.try_get_context)
+    with tempfile.TemporaryDirectory(prefix="toolgate-") as staging:
+        build(app, options, staging=Path(staging))
+        app.synth()
+
+
+def build(app: cdk.App, options: Options, *, staging: Path, root: Path = ROOT) -> Stacks:
+    """All stacks of the options' stage, not synthesised yet.
+
+    `staging` is an empty folder that must live until then; `root` is the tree that ships.
+    """
+    stage = find_stage(options.stage)
+    specs = stage.deployed(registry.specs())
+    prefix = f"toolgate-{stage.name}"
+    state = StateStack(
+        app, f"{prefix}-state", stage=stage, description="Toolgate: what the tools remember"
+    )
+    tools = ToolsStack(
+        app,
+        f"{prefix}-tools",
+        specs,
+        stage=stage,
+        options=options,
+        stores=state.stores,
+        root=root,
+        staging=staging,
+        warn=_warn,
+        description="Toolgate: one function a tool",
+    )
+    agent = BedrockAgentStack(
+        app,
+        f"{prefix}-bedrock-agent",
+        registry.newest(specs),
+        tools=tools.tools,
+        stage=stage,
+        model=options.model or stage.model,
+        agent_arns=options.agent_arns,
+        description="Toolgate: an agent of Bedrock Agents that has the tools",
+    )
+    return Stacks(state=state, tools=tools, bedrock_agent=agent)
+
+
+def _warn(text: str) -> None:
+    sys.stderr.write(f"toolgate: warning: {text}\n")

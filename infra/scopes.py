@@ -1,0 +1,87 @@
+"""The one table from scopes to IAM: which actions, on which part of which store.
+
+A tool's role holds what its scopes say and nothing else. Reading is allowed within the
+workspaces' rows and objects; a tool that changes something may also touch the idempotency
+records of its own version, and no other tool's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from contracts.spec import Scope
+from infra.errors import ScopeError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from contracts.spec import ToolSpec
+
+
+class Store(StrEnum):
+    """What holds state."""
+
+    WORKSPACE_TABLE = "workspace_table"
+    WORKSPACE_BUCKET = "workspace_bucket"
+    IDEMPOTENCY_TABLE = "idempotency_table"
+
+
+@dataclass(frozen=True, kw_only=True, order=True)
+class Grant:
+    """Actions on the part of a store: keys of objects, or leading keys of rows, by pattern."""
+
+    store: Store
+    part: str
+    actions: tuple[str, ...]
+
+
+ROWS = "WS#*"
+OBJECTS = "t/*"
+
+
+def _rows(*actions: str) -> Grant:
+    return Grant(store=Store.WORKSPACE_TABLE, part=ROWS, actions=actions)
+
+
+def _objects(*actions: str) -> Grant:
+    return Grant(store=Store.WORKSPACE_BUCKET, part=OBJECTS, actions=actions)
+
+
+_READ = (_rows("dynamodb:BatchGetItem", "dynamodb:GetItem"), _objects("s3:GetObject"))
+# TransactWriteItems is not an action of its own: each of its items needs its single action.
+_WRITE = (
+    _rows("dynamodb:ConditionCheckItem", "dynamodb:PutItem", "dynamodb:UpdateItem"),
+    _objects("s3:PutObject"),
+)
+
+SCOPES: Mapping[str, tuple[Grant, ...]] = {
+    Scope.WORKSPACE_READ: _READ,
+    Scope.WORKSPACE_WRITE: (*_READ, *_WRITE),
+}
+
+
+def grants(spec: ToolSpec) -> tuple[Grant, ...]:
+    """What the role of a tool holds: one grant for each part of a store, in a fixed order.
+
+    Raises ScopeError for a scope that the table does not know.
+    """
+    asked = [grant for scope in sorted(spec.scopes) for grant in _of_scope(scope, spec)]
+    if spec.mutates:
+        records = f"{spec.record_prefix}#*"
+        actions = ("dynamodb:GetItem", "dynamodb:UpdateItem")
+        asked.append(Grant(store=Store.IDEMPOTENCY_TABLE, part=records, actions=actions))
+    merged: dict[tuple[Store, str], set[str]] = {}
+    for grant in asked:
+        merged.setdefault((grant.store, grant.part), set()).update(grant.actions)
+    return tuple(
+        Grant(store=store, part=part, actions=tuple(sorted(actions)))
+        for (store, part), actions in sorted(merged.items())
+    )
+
+
+def _of_scope(scope: str, spec: ToolSpec) -> tuple[Grant, ...]:
+    if scope not in SCOPES:
+        raise ScopeError(f"{spec.key} has scope {scope}, which infra/scopes.py turns into nothing")
+    return SCOPES[scope]

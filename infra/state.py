@@ -1,0 +1,114 @@
+"""What outlives every deployment of code: idempotency records, workspace rows and objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from aws_cdk import CfnOutput, Duration, RemovalPolicy, Stack
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_s3 as s3
+
+from infra.scopes import Store
+
+if TYPE_CHECKING:
+    from constructs import Construct
+
+    from infra.stage import Stage
+
+EXPIRY = "expiration"
+"""The attribute of an idempotency record that says when it may go, in seconds since the epoch."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stores:
+    """The stage's stores, for constructs that use them."""
+
+    idempotency_table: dynamodb.ITable
+    workspace_table: dynamodb.ITable
+    workspace_bucket: s3.IBucket
+
+    def arn(self, store: Store) -> str:
+        """The ARN of a store."""
+        return {
+            Store.IDEMPOTENCY_TABLE: self.idempotency_table.table_arn,
+            Store.WORKSPACE_TABLE: self.workspace_table.table_arn,
+            Store.WORKSPACE_BUCKET: self.workspace_bucket.bucket_arn,
+        }[store]
+
+    def environment(self) -> dict[str, str]:
+        """Their names, as the functions read them."""
+        return {
+            "IDEMPOTENCY_TABLE": self.idempotency_table.table_name,
+            "WORKSPACE_TABLE": self.workspace_table.table_name,
+            "WORKSPACE_BUCKET": self.workspace_bucket.bucket_name,
+        }
+
+
+class StateStack(Stack):
+    """Two tables and a bucket; kept, restorable and protected where the stage keeps data."""
+
+    def __init__(self, scope: Construct, id_: str, *, stage: Stage, **kwargs: Any) -> None:
+        super().__init__(scope, id_, termination_protection=stage.termination_protection, **kwargs)
+        self.stores = Stores(
+            idempotency_table=self._table("IdempotencyTable", stage, "id", expires=True),
+            workspace_table=self._table("WorkspaceTable", stage, "pk", "sk"),
+            workspace_bucket=self._bucket("WorkspaceBucket", stage),
+        )
+        names = {
+            "IdempotencyTable": self.stores.idempotency_table.table_name,
+            "WorkspaceTable": self.stores.workspace_table.table_name,
+            "WorkspaceBucket": self.stores.workspace_bucket.bucket_name,
+        }
+        for key, name in names.items():
+            CfnOutput(self, f"{key}Name", value=name).override_logical_id(key)
+            # Exported whether or not a tool uses it: an export that comes and goes with its
+            # importers cannot be deployed in order.
+            self.export_value(name)
+        for store in Store:
+            self.export_value(self.stores.arn(store))
+
+    def _table(
+        self,
+        id_: str,
+        stage: Stage,
+        partition: str,
+        sort: str | None = None,
+        *,
+        expires: bool = False,
+    ) -> dynamodb.TableV2:
+        def text(name: str) -> dynamodb.Attribute:
+            return dynamodb.Attribute(name=name, type=dynamodb.AttributeType.STRING)
+
+        return dynamodb.TableV2(
+            self,
+            id_,
+            partition_key=text(partition),
+            sort_key=text(sort) if sort else None,
+            time_to_live_attribute=EXPIRY if expires else None,
+            billing=dynamodb.Billing.on_demand(),
+            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+                point_in_time_recovery_enabled=stage.keeps_data
+            ),
+            deletion_protection=stage.keeps_data,
+            removal_policy=_removal(stage),
+        )
+
+    def _bucket(self, id_: str, stage: Stage) -> s3.Bucket:
+        return s3.Bucket(
+            self,
+            id_,
+            encryption=s3.BucketEncryption.S3_MANAGED,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            enforce_ssl=True,
+            versioned=stage.keeps_data,
+            lifecycle_rules=[
+                s3.LifecycleRule(abort_incomplete_multipart_upload_after=Duration.days(7))
+            ],
+            removal_policy=_removal(stage),
+        )
+
+
+def _removal(stage: Stage) -> RemovalPolicy:
+    return RemovalPolicy.RETAIN if stage.keeps_data else RemovalPolicy.DESTROY

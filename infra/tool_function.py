@@ -1,0 +1,137 @@
+"""One tool in the cloud: its role, its log group, its function and, in prod, its alias."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from aws_cdk import Duration, RemovalPolicy, Tags
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from infra.scopes import Grant, Store, grants
+
+if TYPE_CHECKING:
+    from contracts.spec import ToolSpec
+    from infra.stage import Stage
+    from infra.state import Stores
+
+RUNTIMES = {
+    "3.11": lambda_.Runtime.PYTHON_3_11,
+    "3.12": lambda_.Runtime.PYTHON_3_12,
+    "3.13": lambda_.Runtime.PYTHON_3_13,
+    "3.14": lambda_.Runtime.PYTHON_3_14,
+}
+ARCHITECTURES = {
+    "arm64": lambda_.Architecture.ARM_64,
+    "x86_64": lambda_.Architecture.X86_64,
+}
+RETENTION = {
+    14: logs.RetentionDays.TWO_WEEKS,
+    30: logs.RetentionDays.ONE_MONTH,
+    90: logs.RetentionDays.THREE_MONTHS,
+    365: logs.RetentionDays.ONE_YEAR,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Platform:
+    """What all functions of a stage share."""
+
+    python: str
+    arch: str
+    layer: lambda_.ILayerVersion
+
+
+class ToolFunction(Construct):
+    """The Lambda of one version of one tool.
+
+    Its policies are written out, action by action: no grant helper and no managed policy decides
+    what a tool may do.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        spec: ToolSpec,
+        *,
+        code: lambda_.Code,
+        platform: Platform,
+        stage: Stage,
+        stores: Stores,
+    ) -> None:
+        super().__init__(scope, id_)
+        self.spec = spec
+        log_group = logs.LogGroup(
+            self,
+            "Logs",
+            retention=RETENTION[stage.log_retention_days],
+            removal_policy=_removal(stage),
+        )
+        statements = [_statement(grant, stores) for grant in grants(spec)]
+        statements.append(
+            iam.PolicyStatement(
+                actions=["logs:CreateLogStream", "logs:PutLogEvents"],
+                resources=[log_group.log_group_arn],
+            )
+        )
+        if stage.tracing:
+            # X-Ray has no resources that a policy could name.
+            tracing = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"]
+            statements.append(iam.PolicyStatement(actions=tracing, resources=["*"]))
+        role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
+            inline_policies={"tool": iam.PolicyDocument(statements=statements)},
+        )
+        self.function = lambda_.Function(
+            self,
+            "Function",
+            description=f"{spec.key}: {spec.summary}"[:256],
+            code=code,
+            handler=f"{spec.handler_module}.handler",
+            runtime=RUNTIMES[platform.python],
+            architecture=ARCHITECTURES[platform.arch],
+            layers=[platform.layer],
+            role=role.without_policy_updates(),
+            log_group=log_group,
+            timeout=Duration.seconds(spec.timeout_s),
+            memory_size=stage.memory_mb,
+            # Old versions stay where data does, so that the alias can be moved back.
+            current_version_options=lambda_.VersionOptions(removal_policy=_removal(stage)),
+            tracing=lambda_.Tracing.ACTIVE if stage.tracing else lambda_.Tracing.DISABLED,
+            environment={
+                **stores.environment(),
+                "TOOLGATE_STAGE": stage.name,
+                "TOOLGATE_BINDINGS": stage.bindings_json(),
+                "POWERTOOLS_SERVICE_NAME": "toolgate",
+                "POWERTOOLS_METRICS_NAMESPACE": "Toolgate",
+                "POWERTOOLS_LOG_LEVEL": stage.log_level,
+            },
+        )
+        self.executor: lambda_.IFunction = self.function
+        if stage.alias is not None:
+            self.executor = lambda_.Alias(
+                self, "Alias", alias_name=stage.alias, version=self.function.current_version
+            )
+        Tags.of(self).add("toolgate:tool", spec.key)
+        Tags.of(self).add("toolgate:owner", spec.owner)
+
+
+def _removal(stage: Stage) -> RemovalPolicy:
+    return RemovalPolicy.RETAIN if stage.keeps_data else RemovalPolicy.DESTROY
+
+
+def _statement(grant: Grant, stores: Stores) -> iam.PolicyStatement:
+    arn = stores.arn(grant.store)
+    if grant.store is Store.WORKSPACE_BUCKET:
+        return iam.PolicyStatement(actions=list(grant.actions), resources=[f"{arn}/{grant.part}"])
+    return iam.PolicyStatement(
+        actions=list(grant.actions),
+        resources=[arn],
+        conditions={"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [grant.part]}},
+    )
