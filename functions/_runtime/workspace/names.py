@@ -1,0 +1,37 @@
+"""Names that some file system takes for one another, and names that mean git's own directory."""
+
+from __future__ import annotations
+
+import unicodedata
+
+
+def decode(name: bytes) -> str:
+    """A name or path as text; bytes that are not UTF-8 become lone surrogates, and back again."""
+    return name.decode("utf-8", "surrogateescape")
+
+
+def encode(path: str) -> bytes:
+    """The bytes of a name or path that `decode` gave, or that is plain text."""
+    return path.encode("utf-8", "surrogateescape")
+
+
+def fold(name: str) -> str:
+    """What a case-folding, normalising file system compares: equal for twins, and only for them."""
+    # Folding can undo normal form and the other way round, so both are done twice.
+    once = unicodedata.normalize("NFC", name).casefold()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", once).casefold())
+
+
+def fold_path(path: str) -> str:
+    """A path as the most forgiving file system reads it: for rules that must not be spelt around.
+
+    Beyond `fold`: compatibility forms, ignorable code points, and dots or spaces at a name's end.
+    """
+    text = unicodedata.normalize("NFKC", path)
+    visible = "".join(c for c in text if unicodedata.category(c) != "Cf")
+    return "/".join(fold(part).rstrip(". ") for part in visible.split("/"))
+
+
+def is_git_directory(name: bytes) -> bool:
+    """Whether some file system opens `.git` under this name."""
+    return fold_path(decode(name)).partition(":")[0] in {".git", "git~1"}

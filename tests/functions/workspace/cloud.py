@@ -1,0 +1,145 @@
+"""A workspace's stores on moto, clients that keep count, and the parts a pipeline would bring."""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+import boto3
+from botocore.exceptions import ClientError
+from moto import mock_aws
+from moto.dynamodb.responses import DynamoHandler
+
+from contracts.types import Answer
+from functions._runtime.deadline import Deadline
+from functions._runtime.effect import PreconditionFailedError
+from functions._runtime.workspace import Stores, Workspace
+from functions._runtime.workspace.heads import Commit, WorkspaceName, commit_items, meta_item
+from functions._runtime.workspace.objects import EMPTY_TREE, frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = "/workspace/app"
+FOREVER = Deadline(lambda: 3_600_000, 15)
+CREDENTIALS = {
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+    "AWS_SESSION_TOKEN": "testing",
+    "AWS_DEFAULT_REGION": "us-east-1",
+}
+
+
+class Done(Answer):
+    """An output."""
+
+    text: str = "done"
+
+
+class Recorder:
+    """A client that notes each call as (operation, arguments) and then makes it."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.before: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._client, name)
+
+        def call(**arguments: Any) -> Any:
+            self.calls.append((name, arguments))
+            if name in self.before:
+                self.before[name](**arguments)
+            return real(**arguments)
+
+        return call
+
+    def count(self, name: str) -> int:
+        return sum(called == name for called, _ in self.calls)
+
+
+class TableEffect:
+    """An effect as the pipeline gives one: the items and the completion in one transaction."""
+
+    def __init__(self, stores: Stores, operation: str = "apply_patch@1#0") -> None:
+        self.operation = operation
+        self.commits: list[list[dict[str, Any]]] = []
+        self._stores = stores
+
+    def commit(self, items: list[dict[str, Any]], output: Answer) -> None:
+        done = {
+            "TableName": "idempotency",
+            "Item": {"id": {"S": self.operation}, "data": {"S": output.model_dump_json()}},
+        }
+        try:
+            self._stores.dynamodb.transact_write_items(TransactItems=[*items, {"Put": done}])
+        except ClientError as error:
+            reasons = error.response.get("CancellationReasons", [])
+            if any(r.get("Code") == "ConditionalCheckFailed" for r in reasons[: len(items)]):
+                raise PreconditionFailedError from error
+            raise
+        self.commits.append(items)
+
+
+@contextmanager
+def cloud() -> Iterator[Stores]:
+    lock = threading.RLock()
+    real = DynamoHandler.call_action
+
+    def one_at_a_time(self: Any) -> Any:
+        with lock:
+            return real(self)
+
+    with (
+        patch.dict(os.environ, CREDENTIALS),
+        patch.object(DynamoHandler, "call_action", one_at_a_time),
+        mock_aws(),
+    ):
+        dynamodb, s3 = boto3.client("dynamodb"), boto3.client("s3")
+        s3.create_bucket(Bucket="workspaces")
+        for table, keys in (("workspace", ("pk", "sk")), ("idempotency", ("id",))):
+            dynamodb.create_table(
+                TableName=table,
+                BillingMode="PAY_PER_REQUEST",
+                AttributeDefinitions=[{"AttributeName": k, "AttributeType": "S"} for k in keys],
+                KeySchema=[
+                    {"AttributeName": k, "KeyType": t}
+                    for k, t in zip(keys, ("HASH", "RANGE"), strict=False)
+                ],
+            )
+        yield Stores(Recorder(dynamodb), Recorder(s3), "workspace", "workspaces")
+
+
+def workspace(stores: Stores, **more: Any) -> Workspace:
+    arguments: dict[str, Any] = {
+        "tenant": "default",
+        "repo_root": ROOT,
+        "deadline": FOREVER,
+        "now_ms": lambda: 1_700_000_000_000,
+        "by": "ada",
+        "tool": "apply_patch@1",
+    }
+    return Workspace(stores, **(arguments | more))
+
+
+def found(stores: Stores, tenant: str = "default", repo_root: str = ROOT) -> WorkspaceName:
+    """Make an empty workspace, as a push of an empty directory would."""
+    name = WorkspaceName(tenant, repo_root)
+    stores.s3.put_object(
+        Bucket=stores.bucket,
+        Key=f"{name.prefix}{EMPTY_TREE[:2]}/{EMPTY_TREE[2:]}",
+        Body=frame("tree", b""),
+    )
+    first = Commit(EMPTY_TREE, None, "push", "push", "ada", 0, "Start", [])
+    items = [meta_item(stores, name), *commit_items(stores, name, first)]
+    stores.dynamodb.transact_write_items(TransactItems=items)
+    return name
+
+
+def log_row(stores: Stores, name: WorkspaceName, seq: int) -> dict[str, Any]:
+    key = name.key(f"LOG#main#{seq:012d}")
+    return stores.dynamodb.get_item(TableName=stores.table, Key=key).get("Item", {})
