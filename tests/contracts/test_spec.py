@@ -10,7 +10,7 @@ import pytest
 from pydantic import Field
 
 from contracts import registry
-from contracts.apply_patch.v1 import SPEC
+from contracts.apply_patch.v1 import SPEC, FilePatch
 from contracts.apply_patch.v1 import Input as PatchInput
 from contracts.errors import CODES, DomainError, ToolError, recovery
 from contracts.read_file.v1 import SPEC as READ
@@ -174,7 +174,7 @@ def test_published_contracts_never_accept_what_looks_like_another_type():
 def test_path_pointers_are_found_through_lists_and_unions():
     class Move(Contract):
         kind: Literal["move"] = Field(description="Kind.")
-        to: SPEC.input.model_fields[files].annotation.__args__[0]
+        to: FilePatch
 
     class Many(Contract):
         moves: Annotated[list[Move], Field(max_length=2, description="Moves.")]
