@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def logged(
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
+        begins = output.tell()
         output.write(f"$ {' '.join(argv)}\n".encode())
         output.flush()
         with subprocess.Popen(
@@ -50,33 +52,32 @@ def logged(
             except subprocess.TimeoutExpired:
                 _end_group(child)
                 raise failure(
-                    f"{advice} It was stopped after {seconds:.0f} s. {_ending(log)}"
+                    f"{advice} It was stopped after {seconds:.0f} s. {_ending(log, begins)}"
                 ) from None
             except BaseException:
                 _end_group(child)
                 raise
     if code != 0:
-        raise failure(f"{advice} {_ending(log)}")
+        raise failure(f"{advice} {_ending(log, begins)}")
 
 
-def tail(log: Path, lines: int = _TAIL_LINES) -> str:
-    """The last lines of a log, or a word that there is none."""
+def tail(log: Path, begins: int = 0) -> str:
+    """The last lines of a log after its first `begins` bytes, or a word that there is none."""
     try:
-        text = log.read_text(encoding="utf-8", errors="replace")
+        text = log.read_bytes()[begins:].decode("utf-8", "replace")
     except FileNotFoundError:
         return "(no log was written)"
-    return "\n".join(text.splitlines()[-lines:])
+    return "\n".join(text.splitlines()[-_TAIL_LINES:])
 
 
-def _ending(log: Path) -> str:
-    return f"The end of {log}:\n{tail(log)}"
+def _ending(log: Path, begins: int) -> str:
+    return f"The end of {log}:\n{tail(log, begins)}"
 
 
 def _end_group(child: subprocess.Popen[bytes]) -> None:
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(child.pid, number)
-            child.wait(_END_S)
-        except (ProcessLookupError, subprocess.TimeoutExpired):
-            continue
-        return
+    # Asked first, so that installers remove their half-done work; then whoever is left is killed.
+    with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+        os.killpg(child.pid, signal.SIGTERM)
+        child.wait(_END_S)
+    with suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
