@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 
-import boto3
 import pytest
 from moto import mock_aws
 from moto.dynamodb.responses import DynamoHandler
@@ -33,62 +32,74 @@ def _locked_call_action(self):
 DynamoHandler.call_action = _locked_call_action
 
 
+STAGE = {
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+    "AWS_SESSION_TOKEN": "testing",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_EC2_METADATA_DISABLED": "true",
+    "TOOLGATE_STAGE": "test",
+    "IDEMPOTENCY_TABLE": IDEMPOTENCY_TABLE,
+    "WORKSPACE_TABLE": WORKSPACE_TABLE,
+    "WORKSPACE_BUCKET": WORKSPACE_BUCKET,
+    "TOOLGATE_BINDINGS": json.dumps(BINDINGS),
+    "POWERTOOLS_SERVICE_NAME": "toolgate",
+    "POWERTOOLS_METRICS_NAMESPACE": "Toolgate",
+    "POWERTOOLS_LOG_LEVEL": "INFO",
+}
+FOREIGN = ("AWS_PROFILE", "AWS_ENDPOINT_URL", "POWERTOOLS_IDEMPOTENCY_DISABLED")
+
+
 @pytest.fixture(autouse=True)
 def environment(monkeypatch):
     """A stage's environment, with credentials that open nothing."""
-    for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "POWERTOOLS_IDEMPOTENCY_DISABLED"):
-        monkeypatch.delenv(name, raising=False)
-    values = {
-        "AWS_ACCESS_KEY_ID": "testing",
-        "AWS_SECRET_ACCESS_KEY": "testing",
-        "AWS_SESSION_TOKEN": "testing",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_EC2_METADATA_DISABLED": "true",
-        "TOOLGATE_STAGE": "test",
-        "IDEMPOTENCY_TABLE": IDEMPOTENCY_TABLE,
-        "WORKSPACE_TABLE": WORKSPACE_TABLE,
-        "WORKSPACE_BUCKET": WORKSPACE_BUCKET,
-        "TOOLGATE_BINDINGS": json.dumps(BINDINGS),
-        "POWERTOOLS_SERVICE_NAME": "toolgate",
-        "POWERTOOLS_METRICS_NAMESPACE": "Toolgate",
-        "POWERTOOLS_LOG_LEVEL": "INFO",
-    }
-    for name, value in values.items():
-        monkeypatch.setenv(name, value)
-    from functions._runtime import aws, settings
+    from functions._runtime import call, settings
 
-    aws.forget()
+    for name in FOREIGN:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in STAGE.items():
+        monkeypatch.setenv(name, value)
     settings.settings.cache_clear()
+    call.forget()
     yield
-    aws.forget()
     settings.settings.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def moto_session():
+    """moto for the whole session: making clients is what costs, not making tables."""
+    from functions._runtime import aws
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        for name in FOREIGN:
+            monkeypatch.delenv(name, raising=False)
+        for name, value in STAGE.items():
+            monkeypatch.setenv(name, value)
+        with mock_aws():
+            aws.s3().create_bucket(Bucket=WORKSPACE_BUCKET)
+            yield
+        aws.forget()
 
 
 @pytest.fixture
-def aws_cloud(environment):
-    """moto with the stage's tables and bucket; yields nothing: use functions._runtime.aws."""
-    with mock_aws():
-        dynamodb = boto3.client("dynamodb")
+def aws_cloud(moto_session, environment):
+    """The stage's tables, fresh, and its bucket; use the clients of functions._runtime.aws."""
+    from functions._runtime import aws
+
+    dynamodb = aws.dynamodb()
+    for table, keys in ((IDEMPOTENCY_TABLE, ("id",)), (WORKSPACE_TABLE, ("pk", "sk"))):
         dynamodb.create_table(
-            TableName=IDEMPOTENCY_TABLE,
-            KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-            AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
-            BillingMode="PAY_PER_REQUEST",
-        )
-        dynamodb.create_table(
-            TableName=WORKSPACE_TABLE,
+            TableName=table,
             KeySchema=[
-                {"AttributeName": "pk", "KeyType": "HASH"},
-                {"AttributeName": "sk", "KeyType": "RANGE"},
+                {"AttributeName": key, "KeyType": kind}
+                for key, kind in zip(keys, ("HASH", "RANGE"), strict=False)
             ],
-            AttributeDefinitions=[
-                {"AttributeName": "pk", "AttributeType": "S"},
-                {"AttributeName": "sk", "AttributeType": "S"},
-            ],
+            AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"} for key in keys],
             BillingMode="PAY_PER_REQUEST",
         )
-        boto3.client("s3").create_bucket(Bucket=WORKSPACE_BUCKET)
-        yield
+    yield
+    for table in (IDEMPOTENCY_TABLE, WORKSPACE_TABLE):
+        dynamodb.delete_table(TableName=table)
 
 
 @pytest.fixture
@@ -101,6 +112,19 @@ def aws_calls(aws_cloud):
     def record(model, **_):
         calls.append(model.name)
 
-    aws.dynamodb().meta.events.register("before-call.dynamodb", record)
-    aws.s3().meta.events.register("before-call.s3", record)
-    return calls
+    watched = [(aws.dynamodb(), "before-call.dynamodb"), (aws.s3(), "before-call.s3")]
+    for client, event in watched:
+        client.meta.events.register(event, record)
+    yield calls
+    for client, event in watched:
+        client.meta.events.unregister(event, record)
+
+
+@pytest.fixture
+def workspaces(aws_cloud):
+    """Workspaces on moto."""
+    from functions._runtime import aws
+    from functions._runtime.workspace import Stores
+    from tests.workspaces import StoredWorkspaces
+
+    return StoredWorkspaces(Stores(aws.dynamodb(), aws.s3(), WORKSPACE_TABLE, WORKSPACE_BUCKET))

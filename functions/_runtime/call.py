@@ -56,3 +56,8 @@ class Call:
 def _objects() -> ObjectCache:
     """Objects that this process has read; they never change, so they are never old."""
     return ObjectCache()
+
+
+def forget() -> None:
+    """Drop what this process has read; for tests."""
+    _objects.cache_clear()

@@ -13,9 +13,10 @@ NotFoundError       details.path: nothing to delete there
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from contracts.errors import ConflictError, ForbiddenPathError, NotFoundError
+from contracts.types import Answer
 from functions._runtime.workspace.names import decode, encode, fold
 from functions._runtime.workspace.objects import (
     DIRECTORY,
@@ -33,8 +34,9 @@ from functions._runtime.workspace.objects import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contracts.types import Answer
     from functions._runtime.workspace.walk import ReadTree
+
+A = TypeVar("A", bound=Answer)
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,11 @@ class FileWrite:
 
 
 @dataclass(frozen=True)
-class Edit:
+class Edit(Generic[A]):
     """What a handler wants done: the files, the answer if it is done, a line for history."""
 
     writes: Sequence[FileWrite]
-    output: Answer
+    output: A
     message: str
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from contracts.errors import ForbiddenPathError, NotFoundError, UnavailableError
 from functions._runtime.effect import PreconditionFailedError
-from functions._runtime.workspace.edits import Edit, TreeChange, change_tree
+from functions._runtime.workspace.edits import A, Edit, TreeChange, change_tree
 from functions._runtime.workspace.heads import (
     Commit,
     Stores,
@@ -28,7 +28,6 @@ from functions._runtime.workspace.store import Clock, MissingObjectError, Object
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from contracts.types import Answer
     from functions._runtime.effect import Effect
 
 TRIES = 32
@@ -89,7 +88,7 @@ class Workspace:
             raise NotFoundError("there is no such revision of this workspace") from error
         return snapshot
 
-    def change(self, edit: Callable[[Snapshot], Edit]) -> Answer:
+    def change(self, edit: Callable[[Snapshot], Edit[A]]) -> A:
         """Do what `edit` wants done to the newest revision, and give its output.
 
         `edit` runs again whenever the head has moved, so it must be pure. Without an effect it runs
@@ -112,7 +111,7 @@ class Workspace:
             return wanted.output
         raise UnavailableError("others kept changing the workspace; repeat the call")
 
-    def _commit(self, effect: Effect, snapshot: Snapshot, wanted: Edit, change: TreeChange) -> None:
+    def _commit(self, effect: Effect, snapshot: Snapshot, wanted: Edit[A], change: TreeChange) -> None:
         items = []
         if change.root != snapshot.tree:
             self._store.write(change.blobs)
@@ -131,7 +130,7 @@ class Workspace:
         self._deadline.check()
         effect.commit(items, wanted.output)
 
-    def _refuse_protected(self, snapshot: Snapshot, wanted: Edit) -> None:
+    def _refuse_protected(self, snapshot: Snapshot, wanted: Edit[A]) -> None:
         for write in wanted.writes:
             if protected(write.path, snapshot.head.protected):
                 raise ForbiddenPathError(

@@ -1,0 +1,118 @@
+"""Between the patch engine and a workspace: pre-images in, writes out, refusals as typed errors."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Protocol
+
+from contracts.errors import ConflictError, ForbiddenPathError, InvalidArgumentsError
+from contracts.issues import ISSUES_MAX, issue
+from functions._runtime.workspace import FileWrite, protected
+from functions.apply_patch.engine import Before, check_request, conflict_details, plan_request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from functions._runtime.workspace import Snapshot
+    from functions.apply_patch.engine import FileChange
+
+PATCHED_MAX_BYTES = 2_000_000
+"""A larger file is no text that a model should patch; it answers TOO_LARGE."""
+SIBLINGS_MAX = 500
+
+
+class Request(Protocol):
+    """What the engine needs of a request, whatever its version."""
+
+    @property
+    def repo_root(self) -> str:
+        """The workspace; diff headers may carry it."""
+
+    @property
+    def files(self) -> Sequence[FileChange]:
+        """The entries."""
+
+
+def refuse_unusable(request: Request) -> None:
+    """Refuse what no state of the files could make right.
+
+    Raises ForbiddenPathError for a protected path, InvalidArgumentsError for diffs that cannot be
+    read and entries that contradict each other.
+    """
+    for entry in request.files:
+        if protected(entry.path):
+            raise ForbiddenPathError(
+                "the path is protected: changing it would deploy",
+                path=entry.path,
+                reason="PROTECTED",
+            )
+    unusable = check_request(request.files, root=request.repo_root)
+    if not unusable:
+        return
+    places = {entry.path: index for index, entry in enumerate(request.files)}
+    found = []
+    for one in unusable[:ISSUES_MAX]:
+        expected = {"code": one.code}
+        if one.patch_line is not None:
+            expected["patchLine"] = str(one.patch_line)
+        place = f"/files/{places[one.path]}/content" if one.path in places else "/files"
+        found.append(issue(place, one.hint, expected))
+    raise InvalidArgumentsError(f"{found[0]['path']}: {found[0]['problem']}", issues=found)
+
+
+def planned(request: Request, snapshot: Snapshot) -> list[FileWrite]:
+    """The writes that the request comes to on this snapshot, without those that change nothing.
+
+    Raises ForbiddenPathError at a symlink, ConflictError with the engine's report where anything
+    does not fit, TooLargeError for a file over 2 MB.
+    """
+    plan = plan_request(
+        _reader(snapshot), request.files, root=request.repo_root, similar=_namesakes(snapshot)
+    )
+    if plan.forbidden:
+        raise ForbiddenPathError(
+            "the path is, or passes through, a symbolic link; links are never followed",
+            path=plan.forbidden[0],
+            reason="SYMLINK",
+        )
+    if plan.conflicts:
+        first = plan.conflicts[0]
+        raise ConflictError(
+            f"{first.path}: {first.hint}", code=first.code, **conflict_details(plan)
+        )
+    return [
+        FileWrite(write.path, write.data, write.executable)
+        for write in plan.writes
+        if write.action != "unchanged"
+    ]
+
+
+def _reader(snapshot: Snapshot) -> Callable[[str], Before]:
+    def read(path: str) -> Before:
+        entry = snapshot.read(path, max_bytes=PATCHED_MAX_BYTES)
+        if entry.is_file:
+            return Before(entry.data, executable=entry.kind == "executable")
+        if entry.kind in {"symlink", "symlink_parent"}:
+            return Before(None, kind="symlink")
+        if entry.kind in {"directory", "submodule"}:
+            return Before(None, kind="directory")
+        return Before(
+            None, kind="not_a_directory" if entry.kind == "not_a_directory" else "missing"
+        )
+
+    return read
+
+
+def _namesakes(snapshot: Snapshot) -> Callable[[str], Sequence[str]]:
+    """Paths beside a missing one whose names are close to its own."""
+
+    def similar(path: str) -> Sequence[str]:
+        folder, _, _ = path.rpartition("/")
+        beside = []
+        for found, _kind in snapshot.walk(f"{folder}/*" if folder else "*"):
+            beside.append(found.decode("utf-8", "backslashreplace"))
+            if len(beside) == SIBLINGS_MAX:
+                break
+        return get_close_matches(path, beside, n=3, cutoff=0.6)
+
+    return similar
