@@ -1,0 +1,218 @@
+"""The contract checklist: one line a rule, each with the tools that break it."""
+
+from __future__ import annotations
+
+import ast
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from contracts import publishing, registry
+from contracts.dialects import bedrock, json_schema
+from contracts.instruction import agent_instruction
+from contracts.spec import Approval, Effect, SpecError, Status
+from toolgate import schema_files
+from toolgate.project import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from contracts.spec import ToolSpec
+
+HANDLER_LINES_MAX = 25
+GOLDEN_READ = ("valid", "violation", "declared code")
+GOLDEN_WRITE = ("valid", "violation", "replay", "key conflict", "state conflict")
+OPEN_OBJECT = "/properties/error/properties/details"
+"""`error.details` is the one object that may hold anything."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One rule and what breaks it."""
+
+    title: str
+    problems: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing breaks it."""
+        return not self.problems
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"ok": self.ok, **asdict(self)}
+
+
+def run(specs: Iterable[ToolSpec], root: Path = ROOT) -> list[Line]:
+    """The whole checklist over these specs, with the files of the project at `root`."""
+    specs = tuple(specs)
+    rules: list[tuple[str, Callable[[ToolSpec, Path], Iterator[str]]]] = [
+        ("every mutating tool requires idempotencyKey and schemaVersion", _keys),
+        ("no object takes additional properties, error.details aside", _closed),
+        ("results are told apart by ok, and failures say retryable", _discriminated),
+        ("arguments are validated before any side effect", _validated_first),
+        ("names carry the version, and contract and handler share a path", _versioned),
+        ("every argument and answer field is described", _described),
+        ("what Bedrock is sent holds only keywords and names it takes", _portable),
+        ("golden cases cover validation, replay and conflict", _golden),
+        ("tools that touch production stop at a gate", _gated),
+        ("published versions keep their digest", _kept),
+    ]
+    lines = [
+        Line(title, tuple(f"{s.model_name}: {p}" for s in specs for p in rule(s, root)))
+        for title, rule in rules
+    ]
+    emitted = tuple(
+        f"{path} is out of date: run toolgate emit" for path in schema_files.stale(specs, root)
+    )
+    lines.insert(5, Line("committed schemas are what the handlers' contracts emit", emitted))
+    lines.append(Line("the agent's instruction fits Bedrock", tuple(_instruction(specs))))
+    return lines
+
+
+def _keys(spec: ToolSpec, _root: Path) -> Iterator[str]:
+    required = set(json_schema.emit(spec)["input"].get("required", []))
+    for name in ("idempotencyKey", "schemaVersion"):
+        if spec.mutates and name not in required:
+            yield f"{name} is not required"
+
+
+def _closed(spec: ToolSpec, _root: Path) -> Iterator[str]:
+    document = json_schema.emit(spec)
+    for part in ("input", "output", "error"):
+        for pointer, node in _objects(document[part]):
+            if node.get("additionalProperties") is not False and pointer != OPEN_OBJECT:
+                yield f"{part} {pointer or '/'} takes additional properties"
+
+
+def _discriminated(spec: ToolSpec, _root: Path) -> Iterator[str]:
+    document = json_schema.emit(spec)
+    for part, value in (("output", True), ("error", False)):
+        schema = document[part]
+        if schema["properties"]["ok"].get("const") is not value or "ok" not in schema["required"]:
+            yield f"{part} has no constant ok"
+    failure = document["error"]["properties"]["error"]
+    if "retryable" not in failure["required"] or "code" not in failure["required"]:
+        yield "error does not require code and retryable"
+
+
+def _validated_first(spec: ToolSpec, root: Path) -> Iterator[str]:
+    """The pipeline validates; a handler that is not behind it, or does more, may not."""
+    path = root / spec.handler_path
+    if not path.exists():
+        yield f"there is no {spec.handler_path}"
+        return
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    handlers = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "handler"]
+    if len(handlers) != 1:
+        yield f"{spec.handler_path} has no function handler"
+        return
+    (handler,) = handlers
+    decorators = [ast.unparse(decorator) for decorator in handler.decorator_list]
+    if len(decorators) != 1 or not decorators[0].startswith("tool(SPEC"):
+        yield "handler is not decorated by @tool(SPEC) alone"
+    lines = (handler.end_lineno or 0) - handler.lineno + 1
+    if lines > HANDLER_LINES_MAX:
+        yield f"handler has {lines} lines, not at most {HANDLER_LINES_MAX}"
+    if any(isinstance(node, ast.Try) for node in ast.walk(handler)):
+        yield "handler has a try: raise typed errors instead"
+    imported = {
+        node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and any(name.name == "SPEC" for name in node.names)
+    }
+    if imported != {spec.contract_path.removesuffix(".py").replace("/", ".")}:
+        yield "handler does not import SPEC from its own contract"
+
+
+def _versioned(spec: ToolSpec, root: Path) -> Iterator[str]:
+    if not spec.model_name.endswith(f"_v{spec.major}"):
+        yield "the name does not end in its version"
+    for path in (spec.contract_path, spec.handler_path):
+        if not (root / path).exists():
+            yield f"there is no {path}"
+
+
+def _described(spec: ToolSpec, _root: Path) -> Iterator[str]:
+    document = json_schema.emit(spec)
+    for part in ("input", "output", "error"):
+        for pointer, node in _objects(document[part]):
+            for name, field in node.get("properties", {}).items():
+                if not str(field.get("description", "")).strip():
+                    yield f"{part} {pointer}/{name} has no description"
+
+
+def _portable(spec: ToolSpec, _root: Path) -> Iterator[str]:
+    for where, schema in (
+        ("request", bedrock.request_schema(spec)),
+        ("response", bedrock.response_schema(spec)),
+    ):
+        for keyword in sorted(_keywords(schema) - bedrock.WHITELIST):
+            yield f"{where} uses {keyword}"
+    if len(bedrock.tool_name(spec)) > bedrock.TOOL_NAME_MAX:
+        yield f"{bedrock.tool_name(spec)} is longer than {bedrock.TOOL_NAME_MAX} characters"
+
+
+def _golden(spec: ToolSpec, root: Path) -> Iterator[str]:
+    path = root / "tests" / "golden" / f"{spec.model_name}.json"
+    if not path.exists():
+        yield f"there is no tests/golden/{path.name}"
+        return
+    cases = json.loads(path.read_text(encoding="utf-8"))["cases"]
+    kinds = {case["kind"] for case in cases}
+    for kind in GOLDEN_WRITE if spec.mutates else GOLDEN_READ:
+        if kind not in kinds:
+            yield f"tests/golden/{path.name} has no case of kind {kind!r}"
+    answered = {case["expect"].get("error", {}).get("code") for case in cases}
+    for error in spec.errors:
+        if error.code not in answered:
+            yield f"no golden case answers {error.code}"
+
+
+def _gated(spec: ToolSpec, _root: Path) -> Iterator[str]:
+    if spec.effect is Effect.DESTRUCTIVE and spec.approval is not Approval.DUAL:
+        yield "is destructive and has no dual approval"
+
+
+def _kept(spec: ToolSpec, root: Path) -> Iterator[str]:
+    published = schema_files.digests(root).get(spec.record_prefix)
+    if published is None:
+        if spec.status is not Status.DRAFT:
+            yield "is not a draft and was never published: run toolgate publish"
+        return
+    if spec.status is Status.DRAFT:
+        yield "is published and calls itself a draft"
+    if published["digest"] != publishing.digest(spec):
+        yield (
+            f"its schema is not the one published as {published['version']}: "
+            f"undo the change, or make it {spec.name} v{spec.major + 1}"
+        )
+
+
+def _instruction(specs: tuple[ToolSpec, ...]) -> Iterator[str]:
+    try:
+        agent_instruction(registry.newest(specs))
+    except SpecError as error:
+        yield str(error)
+
+
+def _objects(node: Any, pointer: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every object schema in a schema, with its pointer."""
+    if isinstance(node, list):
+        for index, child in enumerate(node):
+            yield from _objects(child, f"{pointer}/{index}")
+    elif isinstance(node, dict):
+        if node.get("type") == "object":
+            yield pointer, node
+        for key, child in node.items():
+            yield from _objects(child, f"{pointer}/{key}")
+
+
+def _keywords(schema: dict[str, Any]) -> set[str]:
+    found = set(schema)
+    for child in schema.get("properties", {}).values():
+        found |= _keywords(child)
+    if "items" in schema:
+        found |= _keywords(schema["items"])
+    return found

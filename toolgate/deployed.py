@@ -1,0 +1,56 @@
+"""What is deployed where: function, table and bucket names by stack output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from contracts import registry
+from toolgate.errors import CommandError
+
+if TYPE_CHECKING:
+    from contracts.spec import ToolSpec
+
+Where = Literal["local", "aws"]
+
+
+def output_key(spec: ToolSpec) -> str:
+    """The output that names the tool's function: `ApplyPatchV1`."""
+    return "".join(part.capitalize() for part in spec.model_name.split("_"))
+
+
+def client_and_outputs(where: Where, stage: str, service: str) -> tuple[Any, dict[str, str]]:
+    """A client of a service there, and the outputs of the stage's stacks.
+
+    Raises CommandError if the stage is not deployed, LocalCloudError if the local cloud is down.
+    """
+    if where == "local":
+        from toolgate.local import cloud
+
+        local = cloud.attached()
+        return local.client(service), local.outputs()
+    import boto3
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    from agents.targets import CONFIG
+    from toolgate.local.environment import merged_outputs
+
+    names = (f"toolgate-{stage}-state", f"toolgate-{stage}-tools")
+    try:
+        cloudformation = boto3.client("cloudformation")
+        found = [cloudformation.describe_stacks(StackName=name)["Stacks"][0] for name in names]
+        return boto3.client(service, config=CONFIG), merged_outputs(found, names)
+    except (BotoCoreError, ClientError) as error:
+        raise CommandError(f"stage {stage} cannot be read from AWS: {error}") from None
+
+
+def function_names(where: Where, stage: str) -> tuple[dict[str, str], Any]:
+    """Function names by the tools' model names, and the Lambda client to call them with."""
+    client, outputs = client_and_outputs(where, stage, "lambda")
+    names = {
+        spec.model_name: outputs[output_key(spec)]
+        for spec in registry.specs()
+        if output_key(spec) in outputs
+    }
+    if not names:
+        raise CommandError(f"no tool is deployed ({where}, stage {stage})")
+    return names, client

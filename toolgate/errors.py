@@ -1,0 +1,10 @@
+"""Errors that end a command with one sentence instead of a traceback.
+
+CommandError        exit code 2: the command could not be carried out as asked
+"""
+
+from __future__ import annotations
+
+
+class CommandError(Exception):
+    """Says in one sentence what is wrong and what to do."""

@@ -1,0 +1,82 @@
+"""The committed schemas and digests: writing them, and what in them is out of date."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from contracts import publishing
+from contracts.spec import Status
+from toolgate.errors import CommandError
+from toolgate.project import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from contracts.spec import ToolSpec
+
+DRAFT_LINE = "status=Status.DRAFT"
+ACTIVE_LINE = "status=Status.ACTIVE"
+
+
+def stale(specs: Iterable[ToolSpec], root: Path = ROOT) -> list[str]:
+    """Paths of emitted files that differ from what the contracts emit now, or have no contract."""
+    documents = publishing.documents(specs)
+    differing = [path for path, text in documents.items() if _text(root / path) != text]
+    return sorted(differing + [path for path in _present(root) if path not in documents])
+
+
+def write(specs: Iterable[ToolSpec], root: Path = ROOT) -> list[str]:
+    """Make the emitted files what the contracts say; the paths that changed."""
+    documents = publishing.documents(specs)
+    changed = stale(specs, root)
+    for path in changed:
+        if path in documents:
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(documents[path], encoding="utf-8")
+        else:
+            (root / path).unlink()
+    return changed
+
+
+def digests(root: Path = ROOT) -> dict[str, dict[str, str]]:
+    """What was published, by `name@major`: version, digest and who read it."""
+    text = _text(root / publishing.DIGESTS)
+    found: dict[str, dict[str, str]] = json.loads(text) if text else {}
+    return found
+
+
+def publish(spec: ToolSpec, read_by: str, root: Path = ROOT) -> None:
+    """Record the digest of a draft and make it active. Raises CommandError if it is no draft."""
+    known = digests(root)
+    if spec.record_prefix in known:
+        raise CommandError(f"{spec.record_prefix} is published; its next schema is a new version")
+    if spec.status is not Status.DRAFT and spec.record_prefix not in known:
+        _record(spec, read_by, known, root)
+        return
+    contract = root / spec.contract_path
+    source = contract.read_text(encoding="utf-8")
+    if source.count(DRAFT_LINE) != 1:
+        raise CommandError(f"{spec.contract_path} must say {DRAFT_LINE} once, to be made active")
+    _record(spec, read_by, known, root)
+    contract.write_text(source.replace(DRAFT_LINE, ACTIVE_LINE), encoding="utf-8")
+
+
+def _record(spec: ToolSpec, read_by: str, known: dict[str, dict[str, str]], root: Path) -> None:
+    entry = {"version": spec.version, "digest": publishing.digest(spec), "readBy": read_by}
+    known = dict(sorted({**known, spec.record_prefix: entry}.items()))
+    (root / publishing.DIGESTS).write_text(publishing.dump(known), encoding="utf-8")
+
+
+def _present(root: Path) -> list[str]:
+    folder = root / publishing.DIGESTS
+    return [
+        path.relative_to(root).as_posix()
+        for path in folder.parent.glob("*.json")
+        if path.name != folder.name
+    ]
+
+
+def _text(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.exists() else None
