@@ -1,0 +1,54 @@
+"""The patch engine: what a request of diffs and whole texts makes of some files, as plain data.
+
+Pure and deterministic. `check_request` says what the arguments alone rule out; `plan_request` reads
+the pre-images and answers with writes or with every conflict; `conflict_details` bounds the report.
+
+**Policy.** A diff goes to the one place its old lines allow, or nowhere:
+
+- Lines end at LF only. Bytes that are not UTF-8 survive. A NUL in the first 8,000 bytes means
+  binary.
+- Round the diff, prose, one Markdown fence, the V4A envelope and a mail signature are ignored;
+  headers are optional and must agree with the entry's path; counts and line numbers may be wrong or
+  missing; context may have lost its leading blank. An empty line is blank context.
+- Old lines match exactly, or ignoring line endings, byte-order mark and final newline, or ignoring
+  blanks at line ends: the first of these with any match decides. Nothing looser: no fuzz, no
+  dropped context, no folding of indentation, case, Unicode or entities, no similarity.
+- Every hunk refers to the file as it was. The stated line counts only with context that is not
+  blank; else the match must be the only one, or be singled out by a scope line (`@@ class A:`) or
+  `*** End of File`. A hunk without old lines fits an empty or missing file only.
+- Hunks may share context, not changes. Creating what exists, deleting what has other content, and
+  repeating what is already there are conflicts. All entries fit, or nothing is written.
+- Untouched lines are the file's own bytes. Added lines are the patch's, with the file's line
+  endings where the match had to ignore them.
+
+**Codes of `Invalid`**: NO_FILES, TOO_MANY_FILES, UNSAFE_PATH, DUPLICATE_PATH, PATH_CLASH, BAD_TEXT,
+NO_HUNKS, EMPTY_HUNK, NO_CHANGES, JUNK, MULTIPLE_BLOCKS, MULTIPLE_FILES, PATH_MISMATCH,
+RENAME_UNSUPPORTED, UNSUPPORTED_MODE, BINARY, COMBINED_DIFF, CREATE_WITH_CONTEXT, BAD_ADD_LINE.
+Codes of `Conflict`: `report.ConflictCode`.
+"""
+
+from .plan import (
+    Before,
+    FileChange,
+    Plan,
+    Write,
+    check_request,
+    conflict_details,
+    plan_request,
+)
+from .report import Conflict, Fit, Invalid
+from .single import HunkPlace
+
+__all__ = [
+    "Before",
+    "Conflict",
+    "FileChange",
+    "Fit",
+    "HunkPlace",
+    "Invalid",
+    "Plan",
+    "Write",
+    "check_request",
+    "conflict_details",
+    "plan_request",
+]

@@ -1,0 +1,157 @@
+"""Where a hunk goes: every hunk against the original file, by equality alone, one place or none.
+
+Tiers are tried in order over the whole old block; the first tier with any match decides:
+
+1. the stated line, or the stated line moved as far as the previous hunk was, if the hunk has
+   context that is not blank and only one of the two fits;
+2. else the only match in the file;
+3. else, for a hunk without a number, the first match behind its scope line (which must be unique),
+   or the match that ends the file if `*** End of File` says so;
+4. else nothing: the places are reported, not chosen from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from .hunk import Hunk
+from .lines import FileText, Tier
+from .search import Block, View
+
+MAX_MATCHES = 50
+_LOOSE_STEPS = 2_000_000  # line comparisons one file's hunks with bare context may use together
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """A hunk with its place."""
+
+    hunk: Hunk
+    start: int
+    """0-based index of the first old line."""
+    tier: Tier
+
+    @property
+    def end(self) -> int:
+        """0-based index behind the last old line."""
+        return self.start + len(self.hunk.old)
+
+    @property
+    def offset(self) -> int | None:
+        """Lines between the stated place and the real one; None if no line was stated."""
+        return None if self.hunk.start is None else self.start + 1 - self.hunk.start
+
+
+@dataclass(frozen=True, eq=False)
+class Unplaced:
+    """A hunk without one place. No `matches` and no `applied_at`: it fits nowhere."""
+
+    hunk: Hunk
+    matches: tuple[int, ...] = ()
+    """0-based starts of equal places, at most 50."""
+    applied_at: int | None = None
+    """0-based start of what the hunk would have produced."""
+
+
+class Locator:
+    """Places the hunks of one patch in one file, in patch order."""
+
+    def __init__(self, file: FileText, hunks: Sequence[Hunk]) -> None:
+        """Take the file and all hunks that will be asked for."""
+        self._file = file
+        self._hunks = hunks
+        self._views: dict[Tier, View] = {}
+        self._scopes: dict[str, list[int]] | None = None
+        self._drift = 0
+        self._loose_steps = _LOOSE_STEPS
+
+    def place(self, hunk: Hunk) -> Placed | Unplaced:
+        """Find the place of `hunk`, which must have old lines."""
+        try:
+            found = self._search(hunk)
+        except _TooRepetitiveError:
+            found = Unplaced(hunk)
+        if isinstance(found, Placed) and found.offset is not None:
+            self._drift = found.offset
+        return found
+
+    def _search(self, hunk: Hunk) -> Placed | Unplaced:
+        for tier in Tier:
+            found = self._search_tier(hunk, tier)
+            if found is not None:
+                return found
+        return Unplaced(hunk, applied_at=self._find_new_side(hunk))
+
+    def _search_tier(self, hunk: Hunk, tier: Tier) -> Placed | Unplaced | None:
+        block = Block(self._view(tier), hunk, self._spend)
+        stated = self._stated_place(hunk, block)
+        if stated is not None:
+            return Placed(hunk, stated, tier)
+        matches = tuple(islice(block.matches(), MAX_MATCHES))
+        if len(matches) == 1:
+            return Placed(hunk, matches[0], tier)
+        if matches and hunk.start is None:
+            start = self._place_by_marks(hunk, block)
+            if start is not None:
+                return Placed(hunk, start, tier)
+        return Unplaced(hunk, matches) if matches else None
+
+    def _stated_place(self, hunk: Hunk, block: Block) -> int | None:
+        if hunk.start is None or not hunk.has_telling_context:
+            return None
+        stated = hunk.start - 1
+        fitting = [at for at in {stated, stated + self._drift} if block.fits(at)]
+        return fitting[0] if len(fitting) == 1 else None
+
+    def _place_by_marks(self, hunk: Hunk, block: Block) -> int | None:
+        if hunk.at_end:
+            start = len(self._file.lines) - len(hunk.old)
+            return start if block.fits(start) else None
+        line = self._scope_line(hunk.scopes)
+        return None if line is None else next(block.matches(line), None)
+
+    def _scope_line(self, scopes: tuple[str, ...]) -> int | None:
+        """The innermost scope's line: the outermost is unique, each other the next below it."""
+        if self._scopes is None:
+            self._scopes = {scope: [] for hunk in self._hunks for scope in hunk.scopes}
+            for index, line in enumerate(self._file.lines):
+                if (stripped := line.strip()) in self._scopes:
+                    self._scopes[stripped].append(index)
+        at: int | None = None
+        for scope in scopes:
+            lines = self._scopes[scope]
+            if at is None:
+                at = lines[0] if len(lines) == 1 else None
+            else:
+                at = next((line for line in lines if line > at), None)
+            if at is None:
+                return None
+        return at
+
+    def _find_new_side(self, hunk: Hunk) -> int | None:
+        if not hunk.adds or not any(line.text.strip() for line in hunk.new):
+            return None  # nothing that could be recognised
+        for tier in (Tier.EXACT, Tier.LINE_ENDINGS):
+            view = self._view(tier)
+            needle = view.encode(hunk.new)
+            if hunk.start is not None and view.text.startswith(needle, hunk.start - 1):
+                return hunk.start - 1
+            if (at := view.first(needle)) is not None:
+                return at
+        return None
+
+    def _view(self, tier: Tier) -> View:
+        if tier not in self._views:
+            self._views[tier] = View(self._file, tier, self._hunks)
+        return self._views[tier]
+
+    def _spend(self, steps: int) -> None:
+        self._loose_steps -= steps
+        if self._loose_steps < 0:
+            raise _TooRepetitiveError
+
+
+class _TooRepetitiveError(Exception):
+    """Context without leading blanks met a file that repeats itself too much to search."""

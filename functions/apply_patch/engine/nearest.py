@@ -1,0 +1,178 @@
+"""The place that most resembles a hunk that fits nowhere. For reporting, never for placing.
+
+Lines of the hunk that the file holds vote for where the hunk would start; only if there are none,
+lines vote that are equal but for spelling, then the most similar line near the stated place is
+taken. All steps are capped, so that a report costs no more than a search.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from .difference import Kind, kind_of_difference, loosely
+from .hunk import Hunk, HunkLine
+from .lines import FileText, Tier, fold
+
+_VOTES_PER_LINE = 8  # uses of one text within the hunk
+_PLACES_PER_LINE = 200  # places of one text in the file
+_LOOSE_WINDOW = 10_000  # lines each way
+_SIMILAR_WINDOW = 250  # lines each way
+_SIMILAR_LENGTH = 200  # characters compared
+_SIMILAR_RATIO = 0.6
+_ALIGNED = 60  # lines compared behind the common head
+_SLACK = 3  # file lines above the place that are looked at too
+
+
+@dataclass(frozen=True)
+class LineDifference:
+    """The first line that keeps a hunk from fitting."""
+
+    patch_line: int
+    file_line: int
+    """1-based; the line that stands where the patch's line should."""
+    expected: str
+    actual: str | None
+    """None: the file ends before."""
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Closest:
+    """Where a hunk nearly fits: its old lines laid over the file from `start` on, line by line."""
+
+    start: int
+    """0-based; may lie before line 0 when the file lacks the hunk's first lines."""
+    matched: int
+    """How many of the old lines are equal there."""
+    alike: int
+    """How many are equal but for blanks at either end."""
+    first_difference: LineDifference
+
+
+def find_closest(file: FileText, hunk: Hunk) -> Closest | None:
+    """The most similar place, or None when nothing is like the hunk."""
+    start = _vote(file, hunk, str.strip, window=None)
+    if start is None:
+        start = _vote(file, hunk, loosely, window=_LOOSE_WINDOW)
+    if start is None:
+        start = _most_similar(file, hunk)
+    if start is None:
+        return None
+    laid = [
+        (hunk.readings(line), file.lines[start + i])
+        for i, line in enumerate(hunk.old)
+        if 0 <= start + i < len(file.lines)
+    ]
+    return Closest(
+        start,
+        matched=sum(_equal(readings, actual) for readings, actual in laid),
+        alike=sum(actual.strip() in {x.strip() for x in readings} for readings, actual in laid),
+        first_difference=_first_difference(file, hunk, start),
+    )
+
+
+def _equal(readings: tuple[str, ...], actual: str) -> bool:
+    key = fold(actual, Tier.TRAILING_BLANKS)
+    return any(fold(reading, Tier.TRAILING_BLANKS) == key for reading in readings)
+
+
+def _laid_equal(file: FileText, hunk: Hunk, start: int, index: int) -> bool:
+    """Whether old line `index` is the file's when the hunk is laid at `start`."""
+    if not 0 <= start + index < len(file.lines):
+        return False
+    return _equal(hunk.readings(hunk.old[index]), file.lines[start + index])
+
+
+def _stated(hunk: Hunk) -> int:
+    return 0 if hunk.start is None else hunk.start - 1
+
+
+def _vote(
+    file: FileText, hunk: Hunk, key_of: Callable[[str], str], window: int | None
+) -> int | None:
+    """The start most lines of the hunk agree on; the nearest to the stated one among equals."""
+    uses: defaultdict[str, list[int]] = defaultdict(list)
+    for i, line in enumerate(hunk.old):
+        if key := key_of(line.text):
+            uses[key].append(i)
+    stated = min(_stated(hunk), len(file.lines))
+    low = 0 if window is None else max(0, stated - window)
+    high = len(file.lines) if window is None else stated + window
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for at, text in enumerate(file.lines[low:high], low):
+        if (key := key_of(text)) in uses:
+            places[key].append(at)
+    votes: Counter[int] = Counter()
+    for key, found in places.items():
+        middle = bisect_left(found, stated)
+        near = found[max(0, middle - _PLACES_PER_LINE // 2) : middle + _PLACES_PER_LINE // 2]
+        votes.update(at - i for at in near for i in uses[key][:_VOTES_PER_LINE])
+    return min(votes, key=lambda s: (-votes[s], abs(s - stated), s), default=None)
+
+
+def _most_similar(file: FileText, hunk: Hunk) -> int | None:
+    """The start that lays the hunk's longest line over the line most like it."""
+    probe = max(range(len(hunk.old)), key=lambda i: len(hunk.old[i].text.strip()))
+    matcher = SequenceMatcher(autojunk=False)
+    matcher.set_seq2(hunk.old[probe].text.strip()[:_SIMILAR_LENGTH])
+    best, start = _SIMILAR_RATIO, None
+    stated = min(_stated(hunk) + probe, len(file.lines))
+    low = max(0, stated - _SIMILAR_WINDOW)
+    for at, line in enumerate(file.lines[low : stated + _SIMILAR_WINDOW], low):
+        matcher.set_seq1(line.strip()[:_SIMILAR_LENGTH])
+        if (
+            matcher.real_quick_ratio() >= best
+            and matcher.quick_ratio() >= best
+            and (ratio := matcher.ratio()) > best
+        ):
+            best, start = ratio, at - probe
+    return start
+
+
+def _first_difference(file: FileText, hunk: Hunk, start: int) -> LineDifference:
+    """The first old line that does not match once hunk and file are aligned round `start`."""
+    unlike = (i for i in range(len(hunk.old)) if not _laid_equal(file, hunk, start, i))
+    head = next(unlike, 0)
+    old = hunk.old[head : head + _ALIGNED]
+    low = max(0, start + head - (0 if head else _SLACK))
+    there = file.lines[low : max(low, start + head) + _ALIGNED + _SLACK]
+    matcher = SequenceMatcher(
+        None, [x.text.strip() for x in old], [x.strip() for x in there], autojunk=False
+    )
+    for tag, i, i_end, j, j_end in matcher.get_opcodes():
+        if i == i_end and (i == 0 and not head):
+            continue  # file lines above the hunk
+        if i == len(old):
+            break
+        if tag == "equal":
+            pairs = zip(old[i:i_end], range(j, j_end), strict=True)
+            at = next(((x, k) for x, k in pairs if not _equal(hunk.readings(x), there[k])), None)
+            if at is None:
+                continue
+            return _difference(file, at[0], low + at[1])
+        if tag == "insert":
+            return _difference(file, old[i], low + j, "extra-in-file")
+        if tag == "delete":
+            return _difference(file, old[i], low + j, "missing-in-file")
+        # With nothing above to hold it, a replaced stretch is held by what follows.
+        return _difference(file, old[i], low + (j if i or head else max(j, j_end - i_end)))
+    rest = range(min(head + len(old), len(hunk.old) - 1), len(hunk.old))
+    unequal = (i for i in rest if not _laid_equal(file, hunk, start, i))
+    i = next(unequal, len(hunk.old) - 1)
+    return _difference(file, hunk.old[i], start + i)
+
+
+def _difference(
+    file: FileText, line: HunkLine, at: int, kind: Kind | None = None
+) -> LineDifference:
+    if at >= len(file.lines):
+        return LineDifference(line.number, at + 1, line.text, None, "past-end")
+    at = max(at, 0)
+    actual = file.lines[at]
+    return LineDifference(
+        line.number, at + 1, line.text, actual, kind or kind_of_difference(line.text, actual)
+    )

@@ -1,0 +1,153 @@
+"""What a caller is told when a request cannot be planned: enough to fix it in one turn.
+
+`Invalid` says what is wrong with the arguments, `Conflict` how a file differs from what they
+expect. `conflict_details` bounds the whole: at most ten conflicts, at most 7,500 bytes of JSON,
+texts cut at 300 characters. Texts are addressed to the model; file content in them is data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from .describe import MAX_TEXT, cut, describe_candidates, describe_mismatch, ranges
+from .hunk import Hunk
+from .lines import FileText
+
+MAX_CONFLICTS = 10
+MAX_DETAIL_BYTES = 7_500
+_FITS_BYTES = 1_500
+
+ConflictCode = Literal[
+    "CONTEXT_MISMATCH",
+    "AMBIGUOUS",
+    "ALREADY_APPLIED",
+    "UNANCHORED_INSERT",
+    "OVERLAP",
+    "BINARY",
+    "FILE_NOT_FOUND",
+    "ALREADY_EXISTS",
+    "DELETE_LEAVES_CONTENT",
+    "NOT_A_DIRECTORY",
+    "IS_A_DIRECTORY",
+]
+
+
+@dataclass(frozen=True)
+class Invalid:
+    """An entry that is unusable whatever the files hold."""
+
+    path: str
+    code: str
+    hint: str
+    patch_line: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """`{"path", "code", "patchLine"?, "hint"}`."""
+        line = {} if self.patch_line is None else {"patchLine": self.patch_line}
+        return {"path": cut(self.path), "code": self.code, **line, "hint": cut(self.hint)}
+
+
+@dataclass(frozen=True, eq=False)
+class Conflict:
+    """One reason why an entry does not fit its file. Details are worked out on demand."""
+
+    path: str
+    code: ConflictCode
+    hint: str
+    file: FileText | None = None
+    """What the file holds, when it is there and is text."""
+    hunk: Hunk | None = None
+    matches: tuple[int, ...] = ()
+    """0-based starts of equal places."""
+    applied_at: int | None = None
+    """0-based line where the change already stands."""
+    similar: tuple[str, ...] = ()
+    """Paths that may have been meant."""
+    fitting: tuple[int, ...] = ()
+    """Numbers of the hunks of the same entry that fit."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The conflict as JSON data, each text bounded, the whole not."""
+        out: dict[str, Any] = {"path": self.path}
+        file, hunk, hints = self.file, self.hunk, [self.hint]
+        if file:
+            out |= {
+                "fileSha256": hashlib.sha256(file.encode()).hexdigest(),
+                "lineCount": len(file.lines),
+                "eol": file.eol,
+                "finalNewline": file.terminated and bool(file.lines),
+            }
+        out["code"] = self.code
+        if hunk:
+            out |= {
+                "hunk": hunk.number,
+                "header": cut(hunk.header),
+                "patchLine": hunk.header_line,
+            }
+            if hunk.start is not None:
+                out["expectedAt"] = hunk.start
+        if file and hunk and self.code == "CONTEXT_MISMATCH":
+            comparison, sentence = describe_mismatch(file, hunk)
+            out |= comparison
+            hints.insert(0, sentence)
+        if file and self.matches:
+            out |= describe_candidates(file, self.matches)
+        if self.applied_at is not None:
+            out["appliedAt"] = self.applied_at + 1
+        if self.similar:
+            out["similarPaths"] = [cut(path) for path in self.similar]
+        if self.fitting:
+            hints.append(f"Hunks that fit: {ranges(self.fitting)}; send them again unchanged.")
+        return out | {"hint": cut(" ".join(hints), 2 * MAX_TEXT)}
+
+
+@dataclass(frozen=True)
+class Fit:
+    """An entry without conflicts in a request that has some: nothing of it was written."""
+
+    path: str
+    hunks: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """`{"path", "hunks"}`."""
+        return {"path": self.path, "hunks": self.hunks}
+
+
+def conflict_details(conflicts: Sequence[Conflict], fits: Sequence[Fit]) -> dict[str, Any]:
+    """`{"conflicts": [...], "fits": [...], "omitted": n}` within the bounds.
+
+    What does not fit is dropped from the end: first suggestions, then shown lines and candidates'
+    scopes, then whole conflicts, which `omitted` counts. `fitsOmitted` counts entries left out of
+    `fits`.
+    """
+    shown = [conflict.to_dict() for conflict in conflicts[:MAX_CONFLICTS]]
+    fitting = [fit.to_dict() for fit in fits]
+    while fitting and _size(fitting) > _FITS_BYTES:
+        fitting.pop()
+    out: dict[str, Any] = {
+        "conflicts": shown,
+        "fits": fitting,
+        "omitted": len(conflicts) - len(shown),
+    }
+    if len(fitting) < len(fits):
+        out["fitsOmitted"] = len(fits) - len(fitting)
+    for field in ("suggestedHunk", "actual", "candidateScopes", "header"):
+        for conflict in reversed(shown):
+            if _size(out) <= MAX_DETAIL_BYTES:
+                return out
+            conflict.pop(field, None)
+    while len(shown) > 1 and _size(out) > MAX_DETAIL_BYTES:
+        shown.pop()
+        out["omitted"] += 1
+    if _size(out) > MAX_DETAIL_BYTES:
+        shown[0] = {key: shown[0][key] for key in ("code", "hint")} | {
+            "path": cut(shown[0]["path"])
+        }
+    return out
+
+
+def _size(value: object) -> int:
+    return len(json.dumps(value))  # ASCII with escapes and blanks: no encoding of it is longer

@@ -1,0 +1,123 @@
+"""Finding a block of lines in a file in linear time, whatever the file and the block hold.
+
+Each distinct line the patch mentions becomes one code point, so that a block is a string and
+`str.find` (two-way search) finds it. A line that the file lacks, or holds once, settles the
+question without any search.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from .hunk import Hunk, HunkLine
+from .lines import BOM, FileText, Tier, fold
+
+_UNMENTIONED = "\0"
+
+
+class View:
+    """A file at one tier, as a string of one character a line."""
+
+    def __init__(self, file: FileText, tier: Tier, hunks: Sequence[Hunk]) -> None:
+        """Encode `file` so that any part of `hunks` can be searched for."""
+        self.tier = tier
+        self._codes: dict[str, str] = {}
+        for hunk in hunks:
+            for line in hunk.lines:
+                for text in hunk.readings(line):
+                    for key in (self._key(text, line), self._key(text.removeprefix(BOM), line)):
+                        self._codes.setdefault(key, chr(len(self._codes) + 1))
+        keys = [fold(line, tier) for line in file.lines]
+        if keys and tier is not Tier.EXACT:
+            keys[0] = keys[0].removeprefix(BOM)
+        elif keys and not file.terminated:
+            keys[-1] += "\n"
+        self.text = "".join([self._codes.get(key, _UNMENTIONED) for key in keys])
+        self.counts = Counter(self.text)
+        self.last_index = dict(zip(self.text, range(len(self.text)), strict=True))
+
+    def encode(self, lines: Sequence[HunkLine]) -> str:
+        """The block of these lines, each read as it stands."""
+        return "".join([self._codes[self._key(self._text(x, i), x)] for i, x in enumerate(lines)])
+
+    def first(self, block: str) -> int | None:
+        """The first line index where the encoded `block` stands."""
+        if not set(block) <= self.counts.keys():
+            return None
+        at = self.text.find(block)
+        return None if at < 0 else at
+
+    def alternatives(self, hunk: Hunk) -> list[str]:
+        """For each old line of `hunk`, the codes it may stand for that the file has."""
+        return [
+            "".join(
+                code
+                for reading in hunk.readings(line)
+                if (code := self._codes[self._key(self._text(line, i, reading), line)])
+                in self.counts
+            )
+            for i, line in enumerate(hunk.old)
+        ]
+
+    def _text(self, line: HunkLine, index: int, reading: str | None = None) -> str:
+        text = line.text if reading is None else reading
+        return text.removeprefix(BOM) if index == 0 and self.tier is not Tier.EXACT else text
+
+    def _key(self, text: str, line: HunkLine) -> str:
+        # No line holds "\n", so it can say "the last line, and unterminated".
+        text = fold(text, self.tier)
+        return text if line.newline or self.tier is not Tier.EXACT else text + "\n"
+
+
+class Block:
+    """The old lines of one hunk, ready to be looked for in a view."""
+
+    def __init__(self, view: View, hunk: Hunk, spend: Callable[[int], None]) -> None:
+        """Prepare; `spend` is told of every line compared outside `str.find` and may raise."""
+        self._view = view
+        self._choices = view.alternatives(hunk)
+        self._plain = all(len(choice) == 1 for choice in self._choices)
+        self._needle = "".join(self._choices) if self._plain else ""
+        self._hopeless = not all(self._choices)
+        self._only_first = view.tier is not Tier.EXACT and hunk.old[0].text.startswith(BOM)
+        self._spend = spend
+
+    def fits(self, at: int) -> bool:
+        """Whether the block stands at line index `at`."""
+        if self._hopeless or at < 0 or (self._only_first and at > 0):
+            return False
+        if self._plain:
+            return self._view.text.startswith(self._needle, at)
+        text, length = self._view.text, len(self._choices)
+        if at + length > len(text):
+            return False
+        equal = next((i for i in range(length) if text[at + i] not in self._choices[i]), length)
+        self._spend(equal + 1)
+        return equal == length
+
+    def matches(self, since: int = 0) -> Iterator[int]:
+        """Every line index from `since` on where the block stands, in order."""
+        if self._hopeless:
+            return
+        if self._only_first:
+            yield from (at for at in (0,) if at >= since and self.fits(at))
+            return
+        rarest = min(range(len(self._choices)), key=self._frequency)
+        if self._frequency(rarest) == 1:
+            at = self._view.last_index[self._choices[rarest]] - rarest
+            if at >= since and self.fits(at):
+                yield at
+        elif self._plain:
+            at = self._view.text.find(self._needle, since)
+            while at >= 0:
+                yield at
+                at = self._view.text.find(self._needle, at + 1)
+        else:
+            wanted = self._choices[rarest]
+            for index, code in enumerate(self._view.text[since + rarest :], since):
+                if code in wanted and self.fits(index):
+                    yield index
+
+    def _frequency(self, index: int) -> int:
+        return sum(self._view.counts[code] for code in self._choices[index])
