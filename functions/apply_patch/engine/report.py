@@ -8,6 +8,7 @@ texts cut at 300 characters. Texts are addressed to the model; file content in t
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
