@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from toolgate.local import cloud
 from toolgate.local.errors import LocalCloudError
@@ -88,16 +86,17 @@ def _show(found: cloud.Status, *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(found.as_dict(), indent=2))
         return
-    table = Table.grid(padding=(0, 2))
-    table.add_row("local cloud", f"up, process {found.pid}" if found.running else "not up")
-    table.add_row("endpoint", found.endpoint)
-    table.add_row("region", found.region)
-    table.add_row("data", f"{found.data_bytes / 1e6:.1f} MB in .local/")
-    for name, state in sorted(found.stacks.items()):
-        table.add_row(name, state)
-    for key, value in sorted(found.outputs.items()):
-        table.add_row(key, value)
-    Console(highlight=False, soft_wrap=True).print(table)
+    rows = {
+        "local cloud": f"up, process {found.pid}" if found.running else "not up",
+        "endpoint": found.endpoint,
+        "region": found.region,
+        "data": f"{found.data_bytes / 1e6:.1f} MB in .local/",
+        **dict(sorted(found.stacks.items())),
+        **dict(sorted(found.outputs.items())),
+    }
+    width = max(len(name) for name in rows)
+    for name, value in rows.items():
+        typer.echo(f"{name:{width}}  {value}")
 
 
 @contextmanager

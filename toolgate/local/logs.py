@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from toolgate.local.environment import LocalCloud
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Line:
     """One log line: when it was written (ms since 1970), by which tool, and what it says."""
 
@@ -30,7 +30,7 @@ def lines(cloud: LocalCloud, since_ms: int, tool: str | None = None) -> list[Lin
     for key, name in functions.items():
         group = log_group(lambdas.get_function_configuration(FunctionName=name))
         found += _events(logs, key, group, since_ms)
-    return sorted(found)
+    return sorted(found, key=lambda line: line.at_ms)  # stable: a tool's own order stays
 
 
 def log_group(configuration: dict[str, Any]) -> str:
