@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from contracts.errors import ConflictError, ForbiddenPathError, NotFoundError
 from contracts.types import Answer
-from functions._runtime.workspace.names import decode, encode, fold
+from functions._runtime.workspace.names import decode, encode, fold, shown
 from functions._runtime.workspace.objects import (
     DIRECTORY,
     EXECUTABLE,
@@ -167,7 +167,7 @@ def _put(tree: Tree, name: bytes, path: bytes, write: FileWrite, blobs: dict[str
 def _delete(tree: Tree, name: bytes, path: bytes) -> None:
     entry = tree.get(name)
     if entry is None:
-        raise NotFoundError("there is no such file to delete", path=_shown(path))
+        raise NotFoundError("there is no such file to delete", path=shown(path))
     _refuse_what_is_no_file(entry, path)
     del tree[name]
 
@@ -192,7 +192,7 @@ def _refuse_link(entry: TreeEntry, path: bytes) -> None:
     if entry.mode == SYMLINK:
         raise ForbiddenPathError(
             "the path is, or passes through, a symbolic link; links are never followed",
-            path=_shown(path),
+            path=shown(path),
             reason="SYMLINK",
         )
 
@@ -210,14 +210,9 @@ def _refuse_twins(tree: Tree, added: set[bytes], directory: bytes) -> None:
                 "another name differs only in case or unicode form",
                 path,
                 "PATH_CASE_COLLISION",
-                existing=_shown(twin),
+                existing=shown(twin),
             )
 
 
 def _conflict(message: str, path: bytes, code: str, **details: str) -> ConflictError:
-    return ConflictError(message, path=_shown(path), code=code, **details)
-
-
-def _shown(path: bytes) -> str:
-    """A path for an answer, which must be text."""
-    return path.decode("utf-8", "backslashreplace")
+    return ConflictError(message, path=shown(path), code=code, **details)

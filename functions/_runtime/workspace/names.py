@@ -15,6 +15,11 @@ def encode(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")
 
 
+def shown(path: bytes) -> str:
+    """A path for answers, rows and people, which must be text: odd bytes become escapes."""
+    return path.decode("utf-8", "backslashreplace")
+
+
 def fold(name: str) -> str:
     """What a case-folding, normalising file system compares: equal for twins, and only for them."""
     # Folding can undo normal form and the other way round, so both are done twice.

@@ -21,6 +21,7 @@ from functions._runtime.workspace.heads import (
     parse_revision,
     read_head,
 )
+from functions._runtime.workspace.names import encode, shown
 from functions._runtime.workspace.protected import protected
 from functions._runtime.workspace.snapshot import Snapshot
 from functions._runtime.workspace.store import Clock, MissingObjectError, ObjectCache, ObjectStore
@@ -111,7 +112,9 @@ class Workspace:
             return wanted.output
         raise UnavailableError("others kept changing the workspace; repeat the call")
 
-    def _commit(self, effect: Effect, snapshot: Snapshot, wanted: Edit[A], change: TreeChange) -> None:
+    def _commit(
+        self, effect: Effect, snapshot: Snapshot, wanted: Edit[A], change: TreeChange
+    ) -> None:
         items = []
         if change.root != snapshot.tree:
             self._store.write(change.blobs)
@@ -124,7 +127,7 @@ class Workspace:
                 by=self._by,
                 at_ms=self._now_ms(),
                 message=wanted.message,
-                paths=[write.path for write in wanted.writes],
+                paths=[shown(encode(write.path)) for write in wanted.writes],
             )
             items = commit_items(self._stores, self._name, commit)
         self._deadline.check()

@@ -1,0 +1,161 @@
+"""The git command line, in an environment of its own: the shell's GIT_* is not heard."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolgate.workspace.errors import GitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_PLAIN = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
+
+
+def environment(**more: str) -> dict[str, str]:
+    """What git is run with: no GIT_* of the caller's, no prompts, messages in English."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    return {**kept, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", **more}
+
+
+def git(
+    directory: Path, *arguments: str, env: Mapping[str, str] | None = None, ok: tuple[int, ...] = ()
+) -> bytes:
+    """Run git in a directory and give what it printed.
+
+    Raises GitError for an exit status that is neither 0 nor in `ok`.
+    """
+    done = _run(directory, *arguments, env=env)
+    if done.returncode and done.returncode not in ok:
+        raise GitError(_complaint(arguments, done.stderr))
+    return done.stdout
+
+
+def succeeds(directory: Path, *arguments: str) -> bool:
+    """Whether git says yes (exit status 0) and not no (1). Raises GitError for anything else."""
+    done = _run(directory, *arguments)
+    if done.returncode not in {0, 1}:
+        raise GitError(_complaint(arguments, done.stderr))
+    return done.returncode == 0
+
+
+def fast_import(directory: Path, stream: Iterable[bytes]) -> None:
+    """Feed `git fast-import`, and say that it is done. Raises GitError; no ref has moved then."""
+    arguments = ("fast-import", "--quiet", "--done", "--force", "--date-format=raw")
+    with subprocess.Popen(
+        ["git", *_PLAIN, *arguments],
+        cwd=directory,
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    ) as process:
+        feed, complaints = process.stdin, process.stderr
+        if feed is None or complaints is None:
+            raise GitError("git fast-import has no pipes")
+        try:
+            for chunk in stream:
+                feed.write(chunk)
+            feed.write(b"done\n")
+            feed.close()
+        except BrokenPipeError:
+            pass  # it gave up early; its exit status and its message tell why
+        except BaseException:
+            process.kill()
+            raise
+        complaint = complaints.read()
+        if process.wait():
+            raise GitError(_complaint(arguments, complaint))
+
+
+def _run(
+    directory: Path, *arguments: str, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(
+            ["git", *_PLAIN, *arguments],
+            cwd=directory,
+            env=environment() if env is None else dict(env),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if not directory.is_dir():
+            raise GitError(f"{directory} is not a directory") from error
+        raise GitError("git is not installed, or not on PATH") from error
+
+
+def _complaint(arguments: tuple[str, ...], stderr: bytes) -> str:
+    lines = stderr.decode("utf-8", "replace").strip().splitlines()
+    return f"git {arguments[0]} failed: {lines[-1] if lines else 'it did not say why'}"
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A directory of a work tree. `prefix` is where it lies below the top: empty, or `a/b/`."""
+
+    directory: Path
+    git_dir: Path
+    prefix: bytes
+    object_format: str
+
+    def head(self) -> str | None:
+        """Id of the commit that is checked out; None before the first."""
+        text = git(self.directory, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", ok=(1,))
+        return text.decode().strip() or None
+
+    def ref(self, name: str) -> str | None:
+        """Id that a ref points to, or None."""
+        text = git(self.directory, "rev-parse", "--verify", "--quiet", name, ok=(1,))
+        return text.decode().strip() or None
+
+    def commit_at(self, name: str) -> str:
+        """Id of the commit that a ref, which must be there, points to. Raises GitError."""
+        return git(self.directory, "rev-parse", "--verify", f"{name}^{{commit}}").decode().strip()
+
+    def files(self) -> list[bytes]:
+        """Tracked and new files below the directory, without ignored ones; may hold repeats."""
+        out = git(self.directory, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        return out.split(b"\0")[:-1]
+
+    def committed(self, commit: str) -> dict[bytes, tuple[str, str]]:
+        """Mode and git's id of each path below the directory in a commit."""
+        out = git(self.directory, "ls-tree", "-r", "-z", commit)
+        entries = (line.partition(b"\t") for line in out.split(b"\0")[:-1])
+        return {
+            path: (about.split()[0].decode(), about.split()[2].decode())
+            for about, _, path in entries
+        }
+
+    def is_merged(self, commit: str) -> bool:
+        """Whether what is checked out contains a commit."""
+        head = self.head()
+        return head is not None and succeeds(
+            self.directory, "merge-base", "--is-ancestor", commit, head
+        )
+
+
+def find_repository(directory: Path) -> Repository | None:
+    """The repository whose work tree a directory belongs to; None if it belongs to none.
+
+    A directory that a repository around it ignores belongs to none. Raises GitError if git cannot
+    tell, so that a repository is never taken for a plain directory and its ignored files pushed.
+    """
+    done = _run(directory, "rev-parse", "--is-inside-work-tree")
+    if done.returncode:
+        if b"not a git repository" in done.stderr:
+            return None
+        raise GitError(_complaint(("rev-parse",), done.stderr))
+    if done.stdout.strip() != b"true":
+        raise GitError(f"{directory} is inside a git directory, not in a work tree")
+    prefix = git(directory, "rev-parse", "--show-prefix").removesuffix(b"\n")
+    if prefix and succeeds(directory, "check-ignore", "--quiet", "--", str(directory.resolve())):
+        return None
+    git_dir = git(directory, "rev-parse", "--absolute-git-dir").removesuffix(b"\n")
+    object_format = git(directory, "rev-parse", "--show-object-format").decode().strip()
+    return Repository(directory, Path(os.fsdecode(git_dir)), prefix, object_format)

@@ -1,0 +1,184 @@
+"""Bring a workspace's changes to a directory: as git commits, or as files where there is no git."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from functions._runtime.workspace.heads import parse_revision
+from functions._runtime.workspace.walk import differences
+from toolgate.workspace.disk import FILE_MAX_BYTES
+from toolgate.workspace.errors import GitError, PullRefusedError
+from toolgate.workspace.exporting import update_directory
+from toolgate.workspace.fast_import import CommitText, commit
+from toolgate.workspace.git import fast_import, find_repository, git
+from toolgate.workspace.record import Record, RecordFile
+from toolgate.workspace.remote import Remote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from functions._runtime.workspace.heads import Head, Stores
+    from functions._runtime.workspace.objects import TreeEntry
+    from toolgate.workspace.git import Repository
+    from toolgate.workspace.remote import LogEntry
+
+_NOT_IN_BRANCH = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True)
+class PullResult:
+    """What a pull brought: in a repository `commits` new ones, up to `tip`, on `branch`.
+
+    Elsewhere `changed` paths, and no branch. Both are 0 if nothing was new.
+    """
+
+    revision: str
+    commits: int = 0
+    changed: int = 0
+    branch: str | None = None
+    tip: str | None = None
+
+
+def pull(
+    stores: Stores,
+    directory: Path,
+    repo_root: str,
+    *,
+    tenant: str = "default",
+    branch: str | None = None,
+    checkout: bool = False,
+    state_directory: Path | None = None,
+) -> PullResult:
+    """Bring what the workspace has and the directory has not seen.
+
+    In a repository: one commit for each row of history, with its author, time and message, on
+    `branch` (`toolgate/NAME` if not given); index and files stay as they are unless `checkout`.
+    Elsewhere: the files themselves; the directory is made if need be.
+
+    Raises NotFoundError if there is no such workspace, PullRefusedError if something local would be
+    lost, GitError, UnavailableError.
+    """
+    remote = Remote(stores, tenant, repo_root)
+    head = remote.head()
+    directory.mkdir(parents=True, exist_ok=True)
+    repository = find_repository(directory)
+    record_file = RecordFile(directory, repository, state_directory, remote)
+    record = _still_true(remote, record_file.load())
+    if repository is None:
+        base = parse_revision(record.revision).tree if record else None
+        changed = update_directory(remote.snapshot(head), directory, base)
+        record_file.save(Record(head.revision))
+        return PullResult(head.revision, changed=changed)
+    name = branch or branch_of(repo_root)
+    return _Git(remote, repository, record_file, name).pull(head, record, checkout=checkout)
+
+
+def branch_of(repo_root: str) -> str:
+    """The branch that a workspace is pulled to: `toolgate/` and its last name."""
+    last = repo_root.rstrip("/").rpartition("/")[2]
+    return f"toolgate/{_NOT_IN_BRANCH.sub('-', last).strip('-') or 'workspace'}"
+
+
+def _still_true(remote: Remote, record: Record | None) -> Record | None:
+    """The record, unless the workspace's history is no longer the one it speaks of."""
+    if record is None:
+        return None
+    seen = parse_revision(record.revision)
+    row = remote.row(seen.seq)
+    return record if row and row.tree == seen.tree else None
+
+
+class _Git:
+    """A pull into a repository."""
+
+    def __init__(
+        self, remote: Remote, repository: Repository, record_file: RecordFile, branch: str
+    ) -> None:
+        self._remote, self._repository = remote, repository
+        self._record_file = record_file
+        self._branch, self._ref = branch, f"refs/heads/{branch}"
+        self._import_ref = f"refs/toolgate/{record_file.key}/pulled"
+
+    def pull(self, head: Head, record: Record | None, *, checkout: bool) -> PullResult:
+        base = record.commit if record else None
+        seen = parse_revision(record.revision) if record and base else None
+        first = seen.seq + 1 if seen else 1
+        rows = list(self._remote.rows(first, head.seq))
+        here = self._repository.ref(self._ref)
+        if not rows:
+            if checkout and here:
+                self._check_out()
+            return PullResult(head.revision, branch=self._branch if here else None, tip=here)
+        git(self._repository.directory, "check-ref-format", self._ref)
+        current = self._checked_out_here()
+        if current and not checkout:
+            raise PullRefusedError(
+                f"{self._branch} is checked out; check out another branch, or pull with checkout"
+            )
+        fast_import(
+            self._repository.directory, self._stream(rows, base, seen.tree if seen else None)
+        )
+        tip = self._repository.commit_at(self._import_ref)
+        ours = record.tip if record else None
+        if here not in {None, ours, tip}:
+            raise PullRefusedError(
+                f"{self._branch} has commits that no pull brought; give another branch"
+            )
+        if current:
+            git(self._repository.directory, "merge", "--ff-only", "--quiet", tip)
+        elif here != tip:
+            self._move(tip, here)
+        if checkout and not current:
+            self._check_out()
+        self._record_file.save(Record(head.revision, tip, tip))
+        return PullResult(head.revision, commits=len(rows), branch=self._branch, tip=tip)
+
+    def _stream(self, rows: list[LogEntry], base: str | None, tree: str | None) -> Iterator[bytes]:
+        objects, prefix = self._remote.objects, self._repository.prefix
+
+        def read(_: bytes, entry: TreeEntry) -> bytes:
+            return objects.blob(entry.oid, FILE_MAX_BYTES)
+
+        for number, row in enumerate(rows):
+            changes = [(d.path, d.new) for d in differences(objects.tree, tree, row.tree)]
+            parent = base if number == 0 else None
+            yield from commit(self._import_ref, parent, _text(row), changes, read, prefix=prefix)
+            tree = row.tree
+
+    def _checked_out_here(self) -> bool:
+        """Whether the branch is what the directory shows. Raises if another work tree shows it."""
+        query = ("for-each-ref", "--format=%(worktreepath)", self._ref)
+        if not git(self._repository.directory, *query).strip():
+            return False
+        out = git(self._repository.directory, "symbolic-ref", "--quiet", "HEAD", ok=(1,))
+        if out.decode().strip() != self._ref:
+            raise PullRefusedError(f"{self._branch} is checked out in another work tree")
+        return True
+
+    def _move(self, tip: str, old: str | None) -> None:
+        nothing = "0" * len(tip)
+        reason = f"toolgate: pull {self._remote.name.repo_root}"
+        git(
+            self._repository.directory,
+            *("update-ref", "-m", reason, self._ref, tip, old or nothing),
+        )
+
+    def _check_out(self) -> None:
+        try:
+            git(self._repository.directory, "checkout", "--quiet", self._branch, "--")
+        except GitError as error:
+            raise PullRefusedError(
+                f"{self._branch} is up to date but cannot be checked out: {error}"
+            ) from error
+
+
+def _text(row: LogEntry) -> CommitText:
+    subject = row.message.strip() or f"Change by {row.tool}"
+    message = (
+        f"{subject}\n\nToolgate-Revision: {row.revision}\nToolgate-Tool: {row.tool}\n"
+        f"Toolgate-Operation: {row.operation}\n"
+    )
+    return CommitText(row.by, row.at_ms, message)

@@ -1,0 +1,75 @@
+"""What a directory and a workspace last had in common, kept beside the directory.
+
+In a repository it lies in `.git/toolgate/`, else in a directory that the caller names. A push needs
+it to see that the workspace has not moved, a pull to bring only what is new.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from toolgate.workspace.errors import WorkspaceError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from toolgate.workspace.git import Repository
+    from toolgate.workspace.remote import Remote
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Record:
+    """`revision` was pushed or pulled last.
+
+    In a repository, `commit` holds the same files, and `tip` is the newest commit that a pull made.
+    """
+
+    revision: str
+    commit: str | None = None
+    tip: str | None = None
+
+
+class RecordFile:
+    """Where the record of one directory and one workspace is kept, if anywhere."""
+
+    def __init__(
+        self,
+        directory: Path,
+        repository: Repository | None,
+        state_directory: Path | None,
+        remote: Remote,
+    ) -> None:
+        where = repository.git_dir / "toolgate" if repository else state_directory
+        place = repository.prefix.hex() if repository else str(directory.resolve())
+        stores, name = remote.stores, remote.name
+        words = [stores.table, stores.bucket, name.tenant, name.repo_root, place]
+        self.key = sha256(json.dumps(words).encode()).hexdigest()[:32]
+        self._about = {"tenant": name.tenant, "repoRoot": name.repo_root}
+        self._file = where / f"{self.key}.json" if where else None
+
+    def load(self) -> Record | None:
+        """The record, or None. Raises WorkspaceError if the file is damaged."""
+        if self._file is None or not self._file.exists():
+            return None
+        try:
+            stored = json.loads(self._file.read_text("utf-8"))
+            if stored["format"] != _FORMAT:
+                raise ValueError("a format of another release")
+            return Record(**stored["record"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise WorkspaceError(f"{self._file} is damaged; remove it and pull") from error
+
+    def save(self, record: Record) -> None:
+        """Keep a record, whole or not at all."""
+        if self._file is None:
+            return
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps({"format": _FORMAT, **self._about, "record": asdict(record)}, indent=2)
+        spare = self._file.with_suffix(".new")
+        spare.write_text(text + "\n", "utf-8")
+        spare.replace(self._file)
