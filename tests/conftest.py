@@ -47,7 +47,32 @@ STAGE = {
     "POWERTOOLS_METRICS_NAMESPACE": "Toolgate",
     "POWERTOOLS_LOG_LEVEL": "INFO",
 }
+TABLES = {IDEMPOTENCY_TABLE: ("id",), WORKSPACE_TABLE: ("pk", "sk")}
 FOREIGN = ("AWS_PROFILE", "AWS_ENDPOINT_URL", "POWERTOOLS_IDEMPOTENCY_DISABLED")
+
+
+def create_tables():
+    """Make the stage's tables with the runtime's client."""
+    from functions._runtime import aws
+
+    for table, keys in TABLES.items():
+        aws.dynamodb().create_table(
+            TableName=table,
+            KeySchema=[
+                {"AttributeName": key, "KeyType": kind}
+                for key, kind in zip(keys, ("HASH", "RANGE"), strict=False)
+            ],
+            AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"} for key in keys],
+            BillingMode="PAY_PER_REQUEST",
+        )
+
+
+def delete_tables():
+    """Drop them with all they hold."""
+    from functions._runtime import aws
+
+    for table in TABLES:
+        aws.dynamodb().delete_table(TableName=table)
 
 
 @pytest.fixture(autouse=True)
@@ -84,22 +109,9 @@ def moto_session():
 @pytest.fixture
 def aws_cloud(moto_session, environment):
     """The stage's tables, fresh, and its bucket; use the clients of functions._runtime.aws."""
-    from functions._runtime import aws
-
-    dynamodb = aws.dynamodb()
-    for table, keys in ((IDEMPOTENCY_TABLE, ("id",)), (WORKSPACE_TABLE, ("pk", "sk"))):
-        dynamodb.create_table(
-            TableName=table,
-            KeySchema=[
-                {"AttributeName": key, "KeyType": kind}
-                for key, kind in zip(keys, ("HASH", "RANGE"), strict=False)
-            ],
-            AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"} for key in keys],
-            BillingMode="PAY_PER_REQUEST",
-        )
+    create_tables()
     yield
-    for table in (IDEMPOTENCY_TABLE, WORKSPACE_TABLE):
-        dynamodb.delete_table(TableName=table)
+    delete_tables()
 
 
 @pytest.fixture

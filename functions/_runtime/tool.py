@@ -90,7 +90,7 @@ class Pipeline:
         self.spec = spec
         self._run = run
         self._precheck = precheck
-        self._guard: tuple[str, Guard] | None = None
+        self._guard: tuple[tuple[str, Any], Guard] | None = None
 
     def __call__(self, event: Any, context: Any) -> dict[str, Any]:
         """The answer to one event, in the event's own dialect."""
@@ -188,9 +188,10 @@ class Pipeline:
             )
 
     def _guarded(self, stage: Settings) -> Guard:
-        if self._guard is None or self._guard[0] != stage.idempotency_table:
-            guard = Guard(self.spec, table=stage.idempotency_table, client=aws.dynamodb())
-            self._guard = (stage.idempotency_table, guard)
+        """The tool's guard, made once for as long as the stage and its client are the same."""
+        made_for = (stage.idempotency_table, aws.dynamodb())
+        if self._guard is None or self._guard[0] != made_for:
+            self._guard = (made_for, Guard(self.spec, table=made_for[0], client=made_for[1]))
         return self._guard[1]
 
     def _failure(self, error: ToolError) -> Result:
