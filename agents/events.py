@@ -36,15 +36,25 @@ class Event:
 
 @dataclass(frozen=True)
 class Session:
-    """A Bedrock session: its id, and the attributes that its caller has set."""
+    """A Bedrock session: its id, what the user said, the attributes that its caller has set."""
 
     id: str = "local-session"
+    input_text: str = ""
     attributes: dict[str, str] = field(default_factory=dict)
     agent: dict[str, str] = field(
         default_factory=lambda: {
             "name": "local", "id": "LOCALAGENT", "alias": "TSTALIASID", "version": "DRAFT",
         }
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ApiPlace:
+    """One operation of one action group, as its document places it."""
+
+    action_group: str
+    api_path: str
+    http_method: str
 
 
 def build(
@@ -61,25 +71,24 @@ def build(
         }
         return Event(_without_version(arguments), {"custom": custom})
     session = session or Session()
-    envelope: dict[str, Any] = {
-        "messageVersion": "1.0",
-        "agent": session.agent,
-        "inputText": "",
-        "sessionId": session.id,
-        "actionGroup": spec.model_name,
-        "sessionAttributes": session.attributes,
-        "promptSessionAttributes": {},
-    }
-    properties = [_entry(name, value) for name, value in _without_version(arguments).items()]
     if surface == "bedrock":
-        content = {"application/json": {"properties": properties}}
-        body = {"requestBody": {"content": content}} if properties else {}
-        path = {"apiPath": f"/{spec.model_name}", "httpMethod": "POST", "parameters": []}
-        return Event({**envelope, **path, **body})
+        place = ApiPlace(spec.model_name, f"/{spec.model_name}", "POST")
+        return bedrock_api(place, _without_version(arguments), session)
+    properties = [_entry(name, value) for name, value in _without_version(arguments).items()]
     declared = set(spec.input_schema["properties"]) - {FROM_NAME}
     if len(declared) > FUNCTION_PARAMETERS_MAX:
         properties = [_entry("arguments", _without_version(arguments))]
+    envelope = _envelope(spec.model_name, session)
     return Event({**envelope, "function": spec.model_name, "parameters": properties})
+
+
+def bedrock_api(place: ApiPlace, arguments: dict[str, Any], session: Session) -> Event:
+    """The event of an action group that is described by an OpenAPI document."""
+    properties = [_entry(name, value) for name, value in arguments.items()]
+    content = {"application/json": {"properties": properties}}
+    body = {"requestBody": {"content": content}} if properties else {}
+    path = {"apiPath": place.api_path, "httpMethod": place.http_method, "parameters": []}
+    return Event({**_envelope(place.action_group, session), **path, **body})
 
 
 def unwrap(answer: Any) -> Result:
@@ -96,6 +105,18 @@ def unwrap(answer: Any) -> Result:
     if not isinstance(result, dict) or not isinstance(result.get("ok"), bool):
         raise AnswerError("the answer is not a result: it has no boolean ok")
     return result
+
+
+def _envelope(action_group: str, session: Session) -> dict[str, Any]:
+    return {
+        "messageVersion": "1.0",
+        "agent": session.agent,
+        "inputText": session.input_text,
+        "sessionId": session.id,
+        "actionGroup": action_group,
+        "sessionAttributes": session.attributes,
+        "promptSessionAttributes": {},
+    }
 
 
 def _without_version(arguments: dict[str, Any]) -> dict[str, Any]:

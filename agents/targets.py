@@ -52,19 +52,24 @@ class LambdaTarget:
 
     def send(self, spec: ToolSpec, event: Event) -> Any:
         """Invoke and wait, once."""
-        extra: dict[str, str] = {}
-        if event.client_context is not None:
-            text = json.dumps(event.client_context).encode("utf-8")
-            extra["ClientContext"] = base64.b64encode(text).decode("ascii")
-        answer = self._client.invoke(
-            FunctionName=self._names[spec.model_name],
-            Payload=json.dumps(event.payload, ensure_ascii=False).encode("utf-8"),
-            **extra,
-        )
-        payload = answer["Payload"].read()
-        if "FunctionError" in answer:
-            raise InvocationError(f"{spec.model_name}: {answer['FunctionError']}")
-        return json.loads(payload)
+        return invoke(self._client, self._names[spec.model_name], event)
+
+
+def invoke(client: Any, function: str, event: Event) -> Any:
+    """What a function, by name or ARN, returned. Raises InvocationError if it failed itself."""
+    extra: dict[str, str] = {}
+    if event.client_context is not None:
+        text = json.dumps(event.client_context).encode("utf-8")
+        extra["ClientContext"] = base64.b64encode(text).decode("ascii")
+    answer = client.invoke(
+        FunctionName=function,
+        Payload=json.dumps(event.payload).encode("ascii"),
+        **extra,
+    )
+    payload = answer["Payload"].read()
+    if "FunctionError" in answer:
+        raise InvocationError(f"{function} failed: {answer['FunctionError']}")
+    return json.loads(payload)
 
 
 class InProcessTarget:

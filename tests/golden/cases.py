@@ -59,12 +59,14 @@ class Case:
 
 def all_cases() -> list[Case]:
     """Every case of every tool, on each of its surfaces."""
-    found = []
+    found: list[Case] = []
     for path in sorted(HOME.glob("*.json")):
         document = json.loads(path.read_text(encoding="utf-8"))
-        for data in document["cases"]:
-            for surface in data.get("surfaces", ["direct"]):
-                found.append(Case(document["tool"], surface, data))
+        found += [
+            Case(document["tool"], surface, data)
+            for data in document["cases"]
+            for surface in data.get("surfaces", ["direct"])
+        ]
     return found
 
 

@@ -1,0 +1,184 @@
+"""Plays a Bedrock agent: the template's action groups, a script's choices, the exact events.
+
+No model runs. A script stands for it: a generator that yields a `Choice` (a tool and its
+arguments) and is sent the tool's result. Everything else is as on AWS: the action groups come out
+of the synthesised agent template, each choice becomes the event that Bedrock sends, and it goes to
+the Lambda that the template names.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from agents import events
+from agents.targets import invoke
+from contracts.errors import recovery
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping
+
+    from contracts.results import Result
+
+RETRIES_MAX = 8
+BACKOFF_MS = (200, 5_000)
+
+
+class TemplateError(ValueError):
+    """The template holds no agent that could be played; the message says what is missing."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the model decided: a tool, by its operation's name, and its arguments."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One tool as the agent has it: where it is, what it takes, which Lambda it runs."""
+
+    place: events.ApiPlace
+    schema: dict[str, Any]
+    executor: str
+
+    @property
+    def tool_name(self) -> str:
+        """The name that Bedrock composes for the model."""
+        return f"{self.place.http_method}__{self.place.action_group}__{self.place.api_path[1:]}"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One call as it went: what was chosen, sent and answered, and how often it was sent."""
+
+    choice: Choice
+    event: dict[str, Any]
+    result: Result
+    attempts: int = 1
+
+
+@dataclass
+class Session:
+    """What happened in one session, and whether it had to stop."""
+
+    turns: list[Turn] = field(default_factory=list)
+    escalated: Result | None = None
+
+
+def operations(template: Mapping[str, Any], exports: Mapping[str, str]) -> dict[str, Operation]:
+    """The agent's tools by operation name; `exports` resolve what other stacks put out.
+
+    Raises TemplateError.
+    """
+    found = {}
+    for resource in template.get("Resources", {}).values():
+        if resource.get("Type") != "AWS::Bedrock::Agent":
+            continue
+        for group in resource["Properties"].get("ActionGroups", []):
+            executor = _resolved(group["ActionGroupExecutor"]["Lambda"], exports)
+            document = json.loads(group["ApiSchema"]["Payload"])
+            for path, methods in document["paths"].items():
+                for method, operation in methods.items():
+                    content = operation["requestBody"]["content"]["application/json"]
+                    place = events.ApiPlace(group["ActionGroupName"], path, method.upper())
+                    found[operation["operationId"]] = Operation(place, content["schema"], executor)
+    if not found:
+        raise TemplateError("the template holds no agent with action groups")
+    return found
+
+
+def _resolved(value: Any, exports: Mapping[str, str]) -> str:
+    if isinstance(value, dict) and "Fn::ImportValue" in value:
+        name = value["Fn::ImportValue"]
+        if name not in exports:
+            raise TemplateError(f"{name} is not exported: deploy the tools first")
+        return exports[name]
+    if isinstance(value, str):
+        return value
+    raise TemplateError("an action group's Lambda is neither an ARN nor an import")
+
+
+class BedrockAgent:
+    """One agent with its tools, played against deployed Lambdas."""
+
+    def __init__(
+        self,
+        tools: Mapping[str, Operation],
+        client: Any,
+        *,
+        sleep_ms: Callable[[int], None] | None = None,
+    ) -> None:
+        self.tools = tools
+        self._client = client
+        self._sleep_ms = sleep_ms or (lambda ms: time.sleep(ms / 1000))
+        self._random = random.Random()  # noqa: S311  (jitter, not a secret)
+
+    @classmethod
+    def of_stack(
+        cls, template: Mapping[str, Any], *, cloudformation: Any, client: Any
+    ) -> BedrockAgent:
+        """The agent of a synthesised template, its Lambdas found by the cloud's exports."""
+        pages = cloudformation.get_paginator("list_exports").paginate()
+        exports = {one["Name"]: one["Value"] for page in pages for one in page["Exports"]}
+        return cls(operations(template, exports), client)
+
+    def run(
+        self, script: Generator[Choice, Result, None], session: events.Session | None = None
+    ) -> Session:
+        """Play a script to its end, or until a result says that people must look at it."""
+        played = Session()
+        session = session or events.Session()
+        try:
+            choice = next(script)
+            while True:
+                turn = self.call(choice, session)
+                played.turns.append(turn)
+                if _recovery(turn.result) == "escalate":
+                    played.escalated = turn.result
+                    script.close()
+                    return played
+                choice = script.send(turn.result)
+        except StopIteration:
+            return played
+
+    def call(self, choice: Choice, session: events.Session | None = None) -> Turn:
+        """One choice: sent, and repeated identically while its failure says that this helps.
+
+        Raises InvocationError if the Lambda itself failed to the last.
+        """
+        turn = self.send(choice, session)
+        for attempts in range(2, RETRIES_MAX + 1):
+            if _recovery(turn.result) != "retry":
+                break
+            self._sleep_ms(self._wait_ms(turn.result, attempts))
+            turn = Turn(**{**vars(self.send(choice, session)), "attempts": attempts})
+        return turn
+
+    def send(self, choice: Choice, session: events.Session | None = None) -> Turn:
+        """One choice, sent once."""
+        if choice.tool not in self.tools:
+            raise TemplateError(f"the agent has no tool {choice.tool!r}")
+        operation = self.tools[choice.tool]
+        event = events.bedrock_api(operation.place, choice.arguments, session or events.Session())
+        answer = invoke(self._client, operation.executor, event)
+        return Turn(choice, event.payload, events.unwrap(answer))
+
+    def _wait_ms(self, result: Result, attempts: int) -> int:
+        """What the failure asks for, else exponential; both with jitter."""
+        low, high = BACKOFF_MS
+        asked = result["error"].get("details", {}).get("retryAfterMs")
+        base = min(int(asked or low * 2**attempts), high)
+        return int(base * self._random.uniform(0.5, 1.0))
+
+
+def _recovery(result: Result) -> str | None:
+    if result["ok"]:
+        return None
+    error = result["error"]
+    return recovery(error["code"], retryable=error["retryable"])
