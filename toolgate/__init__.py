@@ -1,1 +1,1 @@
-"""The command line, `python -m toolgate`: contracts, calls, workspaces, the local cloud, the demo."""
+"""The command line, `python -m toolgate`: contracts, calls, workspaces, local cloud, demo."""

@@ -6,6 +6,7 @@ import sys
 
 import typer
 
+from contracts.errors import ToolError
 from contracts.registry import UnknownToolError
 from contracts.spec import SpecError
 from toolgate.call import call
@@ -41,11 +42,13 @@ def main() -> None:
         app()
     except (CommandError, UnknownToolError, SpecError) as error:
         _end(error, 2)
+    except ToolError as error:
+        _end(f"{error.code}: {error.message}", 1)
     except (LocalCloudError, WorkspaceError) as error:
         _end(error, 1)
 
 
-def _end(error: Exception, code: int) -> None:
+def _end(error: object, code: int) -> None:
     typer.echo(f"Error: {error}", err=True)
     sys.exit(code)
 

@@ -1,0 +1,156 @@
+"""`toolgate workspace`: move a directory into a workspace and agents' work back out."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+from rich.console import Console
+from rich.progress import Progress as Bar
+
+from contracts.types import path_problem
+from functions._runtime.workspace import Stores
+from toolgate import workspace as api
+from toolgate.deployed import Where, client_and_outputs
+from toolgate.errors import CommandError
+
+app = typer.Typer(help="Move files into and out of workspaces.", no_args_is_help=True)
+
+Directory = Annotated[Path, typer.Argument(help="A directory; best, a git repository.")]
+Name = Annotated[str, typer.Option("--as", help="The workspace: /workspace/app.")]
+Root = Annotated[str, typer.Argument(help="The workspace: /workspace/app.")]
+Target = Annotated[str, typer.Option("--target", help="local or aws.")]
+Stage = Annotated[str, typer.Option("--stage", help="The stage on aws.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command()
+def push(
+    directory: Directory,
+    repo_root: Name,
+    message: Annotated[str, typer.Option("--message", "-m", help="For the history.")] = "Push",
+    target: Target = "local",
+    stage: Stage = "dev",
+    *,
+    discard_pulled: Annotated[
+        bool, typer.Option("--discard-pulled", help="Push although pulled work is not merged.")
+    ] = False,
+) -> None:
+    """Make the workspace hold what the directory holds; create it if there is none."""
+    stores = stores_of(target, stage)
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Pushing", total=None)
+        result = api.push(
+            stores,
+            directory.resolve(),
+            checked(repo_root),
+            by=getpass.getuser(),
+            now_ms=time.time_ns() // 1_000_000,
+            message=message,
+            discard_pulled=discard_pulled,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    what = "created" if result.created else "changed" if result.changed else "unchanged"
+    typer.echo(
+        f"{repo_root} {what}: {result.files} files, {result.uploaded} objects uploaded, "
+        f"{result.skipped} there already"
+    )
+    typer.echo(f"revision {result.revision}")
+    for path in result.left_out:
+        typer.echo(f"left out: {path}", err=True)
+
+
+@app.command()
+def pull(
+    directory: Directory,
+    repo_root: Name,
+    target: Target = "local",
+    stage: Stage = "dev",
+    *,
+    checkout: Annotated[
+        bool, typer.Option("--checkout", help="Check the pulled branch out as well.")
+    ] = False,
+) -> None:
+    """Bring agents' work back: as commits on a branch of its own in a git repository."""
+    result = api.pull(
+        stores_of(target, stage), directory.resolve(), checked(repo_root), checkout=checkout
+    )
+    if result.branch:
+        typer.echo(f"{result.commits} new commits on {result.branch}")
+    else:
+        typer.echo(f"{result.changed} paths changed")
+    typer.echo(f"revision {result.revision}")
+
+
+@app.command()
+def log(
+    repo_root: Root,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many rows.")] = 20,
+    target: Target = "local",
+    stage: Stage = "dev",
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show a workspace's history, newest first."""
+    entries = api.log(stores_of(target, stage), checked(repo_root), limit=limit)
+    if as_json:
+        rows = [{**vars(entry), "revision": entry.revision} for entry in entries]
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    for entry in entries:
+        moment = datetime.fromtimestamp(entry.at_ms / 1000, UTC)
+        typer.echo(f"{entry.revision}")
+        typer.echo(f"    {moment:%Y-%m-%d %H:%M:%S} UTC  {entry.tool}  by {entry.by}")
+        more = f" and {entry.more} more" if entry.more else ""
+        typer.echo(f"    {', '.join(entry.paths[:5])}{more}" if entry.paths else "    no paths")
+
+
+@app.command()
+def diff(
+    repo_root: Root,
+    old: Annotated[str, typer.Argument(help="A revision, or its number.")],
+    new: Annotated[str, typer.Argument(help="A revision, or its number.")],
+    target: Target = "local",
+    stage: Stage = "dev",
+) -> None:
+    """Show what changed between two revisions, as git apply reads it."""
+    stores, root = stores_of(target, stage), checked(repo_root)
+    before, after = (_revision(stores, root, text) for text in (old, new))
+    typer.echo(api.diff(stores, root, before, after), nl=False)
+
+
+def stores_of(target: str, stage: str) -> Stores:
+    """Where the workspaces of a stage are. Raises CommandError, LocalCloudError."""
+    if target not in {"local", "aws"}:
+        raise CommandError("--target takes local or aws")
+    where = cast("Where", target)
+    dynamodb, outputs = client_and_outputs(where, stage, "dynamodb")
+    s3, _ = client_and_outputs(where, stage, "s3")
+    try:
+        return Stores(dynamodb, s3, outputs["WorkspaceTable"], outputs["WorkspaceBucket"])
+    except KeyError:
+        raise CommandError(f"stage {stage} has no workspaces yet: deploy it first") from None
+
+
+def checked(repo_root: str) -> str:
+    """The workspace's name, if tools would accept it. Raises CommandError."""
+    if not repo_root.startswith("/") or len(repo_root) < len("/x"):
+        raise CommandError("a workspace's name begins with /, such as /workspace/app")
+    if problem := path_problem(repo_root, absolute=True):
+        raise CommandError(f"the workspace's name {problem}")
+    return repo_root
+
+
+def _revision(stores: Stores, repo_root: str, text: str) -> str:
+    """A revision by itself or by its number."""
+    if not text.isascii() or not text.isdigit():
+        return text
+    row = api.Remote(stores, "default", repo_root).row(int(text))
+    if row is None:
+        raise CommandError(f"{repo_root} has no revision {text}")
+    return row.revision
