@@ -8,6 +8,7 @@ PY := .venv/bin/python
 STAMP := .venv/.installed
 STAGE ?= dev
 CDK = $(PY) -m toolgate.local.aws
+UP = $(PY) -m toolgate.local up $(if $(PORT),--port $(PORT))
 
 # The first of these that runs and is new enough; a pyenv shim may exist and still not run.
 CANDIDATES := python3 python3.13 python3.12 python3.11 python3.14
@@ -47,14 +48,14 @@ lint: $(STAMP) ## Check style, types, and that every contract is as published
 	$(PY) -m toolgate check
 
 .PHONY: test
-test: lint ## Lint, then every test but the long ones, the last on the local cloud
+test: lint ## Lint, then every test but the long ones; the local cloud's come last (PORT)
 	$(PY) -m pytest -q -m "not local and not long"
-	$(PY) -m toolgate.local up
+	$(UP)
 	$(PY) -m pytest -q -m "local and not long"
 
 .PHONY: test-long
-test-long: $(STAMP) ## The long tests, on the local cloud
-	$(PY) -m toolgate.local up
+test-long: $(STAMP) ## The long tests, on the local cloud (PORT)
+	$(UP)
 	$(PY) -m pytest -q -m long
 
 .PHONY: deploy
