@@ -12,6 +12,7 @@ import aws_cdk as cdk
 
 from contracts import registry
 from infra.bedrock_agent import BedrockAgentStack
+from infra.names import stack_name
 from infra.options import Options, read_options
 from infra.stage import find_stage
 from infra.state import StateStack
@@ -59,13 +60,15 @@ def build(app: cdk.App, options: Options, *, staging: Path, root: Path = ROOT) -
     """
     stage = find_stage(options.stage)
     specs = stage.deployed(registry.specs())
-    prefix = f"toolgate-{stage.name}"
     state = StateStack(
-        app, f"{prefix}-state", stage=stage, description="Toolgate: what the tools remember"
+        app,
+        stack_name(stage.name, "state"),
+        stage=stage,
+        description="Toolgate: what the tools remember",
     )
     tools = ToolsStack(
         app,
-        f"{prefix}-tools",
+        stack_name(stage.name, "tools"),
         specs,
         stage=stage,
         options=options,
@@ -77,7 +80,7 @@ def build(app: cdk.App, options: Options, *, staging: Path, root: Path = ROOT) -
     )
     agent = BedrockAgentStack(
         app,
-        f"{prefix}-bedrock-agent",
+        stack_name(stage.name, "bedrock-agent"),
         registry.newest(specs),
         tools=tools.tools,
         stage=stage,

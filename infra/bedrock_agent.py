@@ -17,9 +17,9 @@ from aws_cdk import aws_lambda as lambda_
 
 from contracts.dialects.bedrock import emit
 from contracts.instruction import agent_instruction
+from infra.names import pascal
 from infra.options import AGENT_ARN
 from infra.quotas import check_agent
-from infra.tools import pascal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,6 +8,7 @@ from aws_cdk import AssetHashType, CfnOutput, Stack
 from aws_cdk import aws_lambda as lambda_
 
 from infra.layer import Target, build_layer
+from infra.names import pascal
 from infra.packaging import stage_tool
 from infra.tool_function import ARCHITECTURES, RUNTIMES, Platform, ToolFunction
 
@@ -27,11 +28,6 @@ REQUIREMENTS = "functions/requirements.txt"
 
 LAYERS = ".local/layers"
 """Where built layers are kept, under the project."""
-
-
-def pascal(model_name: str) -> str:
-    """`read_file_v1` as `ReadFileV1`: the tool's name in templates and in stack outputs."""
-    return "".join(part.capitalize() for part in model_name.split("_"))
 
 
 class ToolsStack(Stack):

@@ -1,0 +1,72 @@
+"""What `-c` may say: every default, and a sentence for every value that means nothing."""
+
+from __future__ import annotations
+
+import platform
+import sys
+
+import pytest
+
+from infra.errors import OptionError
+from infra.options import Options, read_options
+
+AGENT = "arn:aws:bedrock:us-east-1:123456789012:agent/ABCDEFGHIJ"
+HERE = {"amd64": "x86_64", "aarch64": "arm64"}.get(
+    platform.machine().lower(), platform.machine().lower()
+)
+
+
+def read(**context):
+    return read_options(context.get)
+
+
+def test_without_options_dev_is_made_for_arm_and_python_3_13():
+    assert read() == Options(
+        stage="dev", surfaces=("bedrock",), arch="arm64", python="3.13", local=False
+    )
+
+
+def test_local_takes_this_machine_and_this_interpreter():
+    options = read(local="true")
+    assert options.local
+    assert options.arch == HERE
+    assert options.python == f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def test_local_may_name_the_interpreter_of_the_emulator():
+    assert read(local=True, py="3.12", arch=HERE).python == "3.12"
+
+
+def test_local_refuses_an_architecture_that_cannot_run_here():
+    other = "arm64" if HERE == "x86_64" else "x86_64"
+    with pytest.raises(OptionError, match=f"arch={other} does not run here"):
+        read(local="true", arch=other)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("stage", "qa", "stage=qa is unknown; choose one of dev, prod"),
+        ("arch", "riscv", "arch=riscv is unknown; choose one of arm64, x86_64"),
+        ("py", "3.10", "py=3.10 is unknown; choose one of 3.11, 3.12, 3.13, 3.14"),
+        ("local", "maybe", "local=maybe is unknown; choose one of true, false"),
+        ("surfaces", "telnet", "surfaces=telnet is unknown; choose one of bedrock"),
+        ("surfaces", "bedrock,gateway", "surfaces=gateway is not available yet"),
+        ("agentArns", "agent/ABC", "agentArns=agent/ABC is not the ARN of an agent"),
+        ("agentArns", f"{AGENT},*", r"agentArns=\* is not the ARN of an agent"),
+        ("model", "Claude 4", "model=Claude 4 is not the id of a model"),
+    ],
+)
+def test_a_value_that_means_nothing_is_refused_in_words(name, value, says):
+    with pytest.raises(OptionError, match=says):
+        read(**{name: value})
+
+
+def test_agent_arns_are_a_comma_separated_list_without_repeats():
+    other = AGENT.replace("ABCDEFGHIJ", "KLMNOPQRST")
+    assert read(agentArns=f"{AGENT}, {other},{AGENT}").agent_arns == (AGENT, other)
+
+
+def test_a_model_may_be_a_profile_or_a_model():
+    for model in ("amazon.nova-pro-v1:0", "eu.anthropic.claude-haiku-4-5-20251001-v1:0"):
+        assert read(model=model).model == model

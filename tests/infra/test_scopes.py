@@ -1,0 +1,118 @@
+"""Roles hold what the scopes say: the templates against a table written out here by hand."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from contracts.spec import Scope
+from infra.errors import ScopeError
+from infra.names import pascal
+from infra.scopes import SCOPES, grants
+
+READ_ROWS = {"dynamodb:BatchGetItem", "dynamodb:GetItem"}
+WRITE_ROWS = {"dynamodb:ConditionCheckItem", "dynamodb:PutItem", "dynamodb:UpdateItem"}
+ROWS = {
+    frozenset({"workspace:read"}): READ_ROWS,
+    frozenset({"workspace:write"}): READ_ROWS | WRITE_ROWS,
+    frozenset({"workspace:read", "workspace:write"}): READ_ROWS | WRITE_ROWS,
+}
+OBJECTS = {
+    frozenset({"workspace:read"}): {"s3:GetObject"},
+    frozenset({"workspace:write"}): {"s3:GetObject", "s3:PutObject"},
+    frozenset({"workspace:read", "workspace:write"}): {"s3:GetObject", "s3:PutObject"},
+}
+RECORDS = {"dynamodb:GetItem", "dynamodb:UpdateItem"}
+LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
+TRACES = {"xray:PutTelemetryRecords", "xray:PutTraceSegments"}
+STAGES = ["dev", "prod"]
+
+
+def as_list(value):
+    return value if isinstance(value, list) else [value]
+
+
+def statements(role):
+    return [s for policy in role["Policies"] for s in policy["PolicyDocument"]["Statement"]]
+
+
+def kind_of(resource):
+    """Which store an ARN in a template is of, with the part of it; from the import's name."""
+    text = str(resource)
+    for store in ("IdempotencyTable", "WorkspaceTable", "WorkspaceBucket", "Logs"):
+        if store in text:
+            return f"{store}/t/*" if "/t/*" in text else store
+    return text
+
+
+def allowed(role):
+    """{what: (actions, condition)} of a role, one entry a statement."""
+    found = {}
+    for statement in statements(role):
+        assert statement["Effect"] == "Allow"
+        (resource,) = as_list(statement["Resource"])
+        what = kind_of(resource)
+        assert what not in found
+        keys = statement.get("Condition", {})
+        rows = keys.get("ForAllValues:StringLike", {}).get("dynamodb:LeadingKeys")
+        found[what] = (set(as_list(statement["Action"])), rows)
+    return found
+
+
+def expected(spec, stage):
+    scopes = frozenset(str(scope) for scope in spec.scopes)
+    what = {
+        "WorkspaceTable": (ROWS[scopes], ["WS#*"]),
+        "WorkspaceBucket/t/*": (OBJECTS[scopes], None),
+        "Logs": (LOGS, None),
+    }
+    if spec.mutates:
+        what["IdempotencyTable"] = (RECORDS, [f"{spec.name}@{spec.major}#*"])
+    if stage == "prod":
+        what["*"] = (TRACES, None)
+    return what
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_role_holds_exactly_what_its_scopes_say(stage, resources, deployed):
+    roles = resources(stage, "tools", "AWS::IAM::Role")
+    assert len(roles) == len(deployed(stage))
+    for spec in deployed(stage):
+        (role,) = (r for n, r in roles.items() if n.startswith(f"{pascal(spec.model_name)}Role"))
+        assert allowed(role) == expected(spec, stage), spec.key
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_function_may_write_to_its_own_log_group_only(stage, templates):
+    found = templates(stage)["tools"]["Resources"]
+    for name, function in found.items():
+        if function["Type"] != "AWS::Lambda::Function":
+            continue
+        log_group = function["Properties"]["LoggingConfig"]["LogGroup"]["Ref"]
+        role = found[function["Properties"]["Role"]["Fn::GetAtt"][0]]["Properties"]
+        (own,) = (s for s in statements(role) if "logs:PutLogEvents" in s["Action"])
+        assert own["Resource"] == {"Fn::GetAtt": [log_group, "Arn"]}, name
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stack", ["state", "tools", "bedrock-agent"])
+def test_no_policy_allows_by_wildcard_and_none_is_managed(stage, stack, templates, resources):
+    for role in resources(stage, stack, "AWS::IAM::Role").values():
+        assert "ManagedPolicyArns" not in role
+        for statement in statements(role):
+            assert not [a for a in as_list(statement["Action"]) if "*" in a]
+            if statement["Resource"] == "*":
+                assert set(statement["Action"]) == TRACES
+    kinds = {r["Type"] for r in templates(stage)[stack]["Resources"].values()}
+    assert not kinds & {"AWS::IAM::Policy", "AWS::IAM::ManagedPolicy"}
+
+
+def test_every_scope_of_the_contracts_is_in_the_table():
+    assert set(SCOPES) == set(Scope)
+
+
+def test_an_unknown_scope_is_refused():
+    spec = SimpleNamespace(key="x@1.0.0", scopes={"moon:land"}, mutates=False)
+    with pytest.raises(ScopeError, match=r"x@1\.0\.0 has scope moon:land"):
+        grants(spec)
