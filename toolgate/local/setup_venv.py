@@ -53,7 +53,18 @@ def make(root: Path) -> Path:
     _run([*install, "--quiet", "--no-deps", "--editable", str(root)], root)
     # Compiled here, since a machine that forbids writing bytecode would compile at every start;
     # but for aws_cdk, which is larger than all else together: the first synth compiles its part.
-    compiled = ["-m", "compileall", "-q", "-j", "0", "-x", "/aws_cdk/", str(home / "lib")]
+    compiled = [
+        "-W",
+        "ignore",
+        "-m",
+        "compileall",
+        "-q",
+        "-j",
+        "0",
+        "-x",
+        "/aws_cdk/",
+        str(home / "lib"),
+    ]
     subprocess.run([str(python), *compiled], cwd=root, check=False, stdout=subprocess.DEVNULL)
     return python
 
