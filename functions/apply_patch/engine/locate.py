@@ -12,16 +12,17 @@ Tiers are tried in order over the whole old block; the first tier with any match
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from .hunk import Hunk
 from .lines import FileText, Tier
-from .search import Block, View
+from .search import FIND_SPEED, Block, View, vocabulary
 
 MAX_MATCHES = 50
-_LOOSE_STEPS = 2_000_000  # line comparisons one file's hunks with bare context may use together
+_MAX_STEPS = 20_000_000  # line comparisons for one file
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,13 +47,15 @@ class Placed:
 
 @dataclass(frozen=True, eq=False)
 class Unplaced:
-    """A hunk without one place. No `matches` and no `applied_at`: it fits nowhere."""
+    """A hunk without one place. Without further marks it fits nowhere."""
 
     hunk: Hunk
     matches: tuple[int, ...] = ()
     """0-based starts of equal places, at most 50."""
     applied_at: int | None = None
     """0-based start of what the hunk would have produced."""
+    gave_up: bool = False
+    """The file repeats itself too much to search it for this hunk."""
 
 
 class Locator:
@@ -62,30 +65,33 @@ class Locator:
         """Take the file and all hunks that will be asked for."""
         self._file = file
         self._hunks = hunks
+        self._words = vocabulary(hunks)
         self._views: dict[Tier, View] = {}
         self._scopes: dict[str, list[int]] | None = None
         self._drift = 0
-        self._loose_steps = _LOOSE_STEPS
+        self._steps_left = _MAX_STEPS
 
     def place(self, hunk: Hunk) -> Placed | Unplaced:
         """Find the place of `hunk`, which must have old lines."""
         try:
             found = self._search(hunk)
         except _TooRepetitiveError:
-            found = Unplaced(hunk)
+            found = Unplaced(hunk, gave_up=True)
         if isinstance(found, Placed) and found.offset is not None:
             self._drift = found.offset
         return found
 
     def _search(self, hunk: Hunk) -> Placed | Unplaced:
         for tier in Tier:
-            found = self._search_tier(hunk, tier)
+            view = self._view(tier)
+            found = self._search_view(hunk, view) if view.tier is tier else None
             if found is not None:
                 return found
         return Unplaced(hunk, applied_at=self._find_new_side(hunk))
 
-    def _search_tier(self, hunk: Hunk, tier: Tier) -> Placed | Unplaced | None:
-        block = Block(self._view(tier), hunk, self._spend)
+    def _search_view(self, hunk: Hunk, view: View) -> Placed | Unplaced | None:
+        block = Block(view, hunk, self._spend)
+        tier = view.tier
         stated = self._stated_place(hunk, block)
         if stated is not None:
             return Placed(hunk, stated, tier)
@@ -125,33 +131,46 @@ class Locator:
             if at is None:
                 at = lines[0] if len(lines) == 1 else None
             else:
-                at = next((line for line in lines if line > at), None)
+                below = bisect_right(lines, at)
+                at = lines[below] if below < len(lines) else None
             if at is None:
                 return None
         return at
 
     def _find_new_side(self, hunk: Hunk) -> int | None:
+        """Where the change already stands: at the stated line, or at one place in all the file."""
         if not hunk.adds or not any(line.text.strip() for line in hunk.new):
             return None  # nothing that could be recognised
         for tier in (Tier.EXACT, Tier.LINE_ENDINGS):
             view = self._view(tier)
             needle = view.encode(hunk.new)
-            if hunk.start is not None and view.text.startswith(needle, hunk.start - 1):
-                return hunk.start - 1
-            if (at := view.first(needle)) is not None:
-                return at
+            if view.tier is not tier or not view.holds_all(needle):
+                continue
+            if hunk.start is not None:
+                for at in (hunk.start - 1, hunk.start - 1 + self._drift):
+                    if at >= 0 and view.text.startswith(needle, at):
+                        return at
+            self._spend(len(view.text) // FIND_SPEED)
+            first = view.text.find(needle)
+            if first >= 0:
+                return first if view.text.find(needle, first + 1) < 0 else None
         return None
 
     def _view(self, tier: Tier) -> View:
+        """The file at `tier`, or at the strictest tier where it looks the same."""
         if tier not in self._views:
-            self._views[tier] = View(self._file, tier, self._hunks)
+            view = View(self._file, tier, self._words)
+            if tier is not Tier.EXACT:
+                stricter = self._view(Tier(tier - 1))
+                view = stricter if view.adds_nothing_to(stricter) else view
+            self._views[tier] = view
         return self._views[tier]
 
     def _spend(self, steps: int) -> None:
-        self._loose_steps -= steps
-        if self._loose_steps < 0:
+        self._steps_left -= steps
+        if self._steps_left < 0:
             raise _TooRepetitiveError
 
 
 class _TooRepetitiveError(Exception):
-    """Context without leading blanks met a file that repeats itself too much to search."""
+    """The search has used up what one file may cost."""

@@ -140,30 +140,27 @@ def _first_difference(file: FileText, hunk: Hunk, start: int) -> LineDifference:
     old = hunk.old[head : head + _ALIGNED]
     low = max(0, start + head - (0 if head else _SLACK))
     there = file.lines[low : max(low, start + head) + _ALIGNED + _SLACK]
-    matcher = SequenceMatcher(
-        None, [x.text.strip() for x in old], [x.strip() for x in there], autojunk=False
-    )
-    for tag, i, i_end, j, j_end in matcher.get_opcodes():
-        if i == i_end and (i == 0 and not head):
-            continue  # file lines above the hunk
-        if i == len(old):
-            break
+    ours, theirs = [line.text.strip() for line in old], [line.strip() for line in there]
+    for tag, i, i_end, j, j_end in SequenceMatcher(None, ours, theirs, False).get_opcodes():
         if tag == "equal":
-            pairs = zip(old[i:i_end], range(j, j_end), strict=True)
-            at = next(((x, k) for x, k in pairs if not _equal(hunk.readings(x), there[k])), None)
-            if at is None:
-                continue
-            return _difference(file, at[0], low + at[1])
-        if tag == "insert":
-            return _difference(file, old[i], low + j, "extra-in-file")
-        if tag == "delete":
+            for line, k in zip(old[i:i_end], range(j, j_end), strict=True):
+                if not _equal(hunk.readings(line), there[k]):
+                    return _difference(file, line, low + k)
+        elif tag == "delete":
             return _difference(file, old[i], low + j, "missing-in-file")
-        # With nothing above to hold it, a replaced stretch is held by what follows.
-        return _difference(file, old[i], low + (j if i or head else max(j, j_end - i_end)))
+        elif tag == "insert":
+            above_or_below = i == len(old) or (i == 0 and not head)
+            if not above_or_below:
+                return _difference(file, old[i], low + j, "extra-in-file")
+        elif i or head:
+            return _difference(file, old[i], low + j)
+        else:
+            # Nothing above holds the replaced stretch: what follows does, or else its place.
+            held = low + max(j, j_end - i_end) if i_end < len(old) else start
+            return _difference(file, old[i], held)
     rest = range(min(head + len(old), len(hunk.old) - 1), len(hunk.old))
-    unequal = (i for i in rest if not _laid_equal(file, hunk, start, i))
-    i = next(unequal, len(hunk.old) - 1)
-    return _difference(file, hunk.old[i], start + i)
+    last = next((i for i in rest if not _laid_equal(file, hunk, start, i)), rest[-1])
+    return _difference(file, hunk.old[last], start + last)
 
 
 def _difference(

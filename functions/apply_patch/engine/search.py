@@ -8,73 +8,86 @@ question without any search.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from .hunk import Hunk, HunkLine
 from .lines import BOM, FileText, Tier, fold
 
+FIND_SPEED = 100
+"""Lines `str.find` passes in the time that a comparison in Python takes; a low guess."""
 _UNMENTIONED = "\0"
+
+Word = tuple[str, bool]
+"""A line a patch mentions, and whether it ends in a newline."""
+
+
+def vocabulary(hunks: Iterable[Hunk]) -> list[Word]:
+    """Every distinct line that `hunks` may ask for."""
+    words: dict[Word, None] = {}
+    for hunk in hunks:
+        for line in hunk.lines:
+            for text in hunk.readings(line):
+                words[text, line.newline] = None
+                if text.startswith(BOM):
+                    words[text.removeprefix(BOM), line.newline] = None
+    return list(words)
 
 
 class View:
     """A file at one tier, as a string of one character a line."""
 
-    def __init__(self, file: FileText, tier: Tier, hunks: Sequence[Hunk]) -> None:
-        """Encode `file` so that any part of `hunks` can be searched for."""
+    def __init__(self, file: FileText, tier: Tier, words: Sequence[Word]) -> None:
+        """Encode `file` so that blocks made of `words` can be searched for."""
         self.tier = tier
         self._codes: dict[str, str] = {}
-        for hunk in hunks:
-            for line in hunk.lines:
-                for text in hunk.readings(line):
-                    for key in (self._key(text, line), self._key(text.removeprefix(BOM), line)):
-                        self._codes.setdefault(key, chr(len(self._codes) + 1))
+        self._has_bom = any(text.startswith(BOM) for text, _ in words)
+        for text, newline in words:
+            self._codes.setdefault(self._key(text, newline=newline), chr(len(self._codes) + 1))
         keys = [fold(line, tier) for line in file.lines]
         if keys and tier is not Tier.EXACT:
             keys[0] = keys[0].removeprefix(BOM)
         elif keys and not file.terminated:
-            keys[-1] += "\n"
+            keys[-1] = self._key(keys[-1], newline=False)
         self.text = "".join([self._codes.get(key, _UNMENTIONED) for key in keys])
         self.counts = Counter(self.text)
         self.last_index = dict(zip(self.text, range(len(self.text)), strict=True))
 
+    def adds_nothing_to(self, stricter: View) -> bool:
+        """Whether this view finds only what `stricter`, of the same words, finds."""
+        same_words = len(self._codes) == len(stricter._codes)
+        return same_words and self.text == stricter.text and not self._has_bom
+
     def encode(self, lines: Sequence[HunkLine]) -> str:
         """The block of these lines, each read as it stands."""
-        return "".join([self._codes[self._key(self._text(x, i), x)] for i, x in enumerate(lines)])
+        return "".join([self._code(x.text, x, i) for i, x in enumerate(lines)])
 
-    def first(self, block: str) -> int | None:
-        """The first line index where the encoded `block` stands."""
-        if not set(block) <= self.counts.keys():
-            return None
-        at = self.text.find(block)
-        return None if at < 0 else at
+    def holds_all(self, block: str) -> bool:
+        """Whether the file has every line of the encoded `block`, wherever."""
+        return self.counts.keys() >= set(block)
 
     def alternatives(self, hunk: Hunk) -> list[str]:
         """For each old line of `hunk`, the codes it may stand for that the file has."""
-        return [
-            "".join(
-                code
-                for reading in hunk.readings(line)
-                if (code := self._codes[self._key(self._text(line, i, reading), line)])
-                in self.counts
-            )
+        codes = (
+            [self._code(reading, line, i) for reading in hunk.readings(line)]
             for i, line in enumerate(hunk.old)
-        ]
+        )
+        return ["".join(code for code in choice if code in self.counts) for choice in codes]
 
-    def _text(self, line: HunkLine, index: int, reading: str | None = None) -> str:
-        text = line.text if reading is None else reading
-        return text.removeprefix(BOM) if index == 0 and self.tier is not Tier.EXACT else text
+    def _code(self, text: str, line: HunkLine, index: int) -> str:
+        if index == 0 and self.tier is not Tier.EXACT:
+            text = text.removeprefix(BOM)
+        return self._codes[self._key(text, newline=line.newline)]
 
-    def _key(self, text: str, line: HunkLine) -> str:
-        # No line holds "\n", so it can say "the last line, and unterminated".
-        text = fold(text, self.tier)
-        return text if line.newline or self.tier is not Tier.EXACT else text + "\n"
+    def _key(self, text: str, *, newline: bool) -> str:
+        # No line holds "\n", so it can say: the last line, and without a newline.
+        return fold(text, self.tier) + ("" if newline or self.tier is not Tier.EXACT else "\n")
 
 
 class Block:
     """The old lines of one hunk, ready to be looked for in a view."""
 
     def __init__(self, view: View, hunk: Hunk, spend: Callable[[int], None]) -> None:
-        """Prepare; `spend` is told of every line compared outside `str.find` and may raise."""
+        """Prepare; `spend` is told what the search costs, in lines compared, and may raise."""
         self._view = view
         self._choices = view.alternatives(hunk)
         self._plain = all(len(choice) == 1 for choice in self._choices)
@@ -109,6 +122,7 @@ class Block:
             if at >= since and self.fits(at):
                 yield at
         elif self._plain:
+            self._spend(len(self._view.text) // FIND_SPEED)
             at = self._view.text.find(self._needle, since)
             while at >= 0:
                 yield at

@@ -53,7 +53,7 @@ class _Reader:
         self.at = envelope.start
         self.stop = envelope.stop
         self.sections: list[Section] = []
-        self.scopes: tuple[str, ...] = ()
+        self.scopes: list[str] = []
         self.hunks = 0
 
     def read(self) -> list[Section]:
@@ -78,7 +78,7 @@ class _Reader:
 
     def open(self, _rest: str = "") -> Section:
         self.sections.append(Section(self.at))
-        self.scopes = ()
+        self.scopes = []
         return self.sections[-1]
 
     @property
@@ -181,7 +181,7 @@ class _Reader:
     # Hunks.
 
     def hunk(self, _rest: str) -> None:
-        line = self.at
+        section, line = self.section, self.at
         header = self.lines[line - 1].rstrip()
         ranges = _RANGES.match(header[:_RANGES_LENGTH].rstrip())
         if ranges is None:
@@ -196,7 +196,7 @@ class _Reader:
             body, self.at = counted
             self.add(header, line, start, body)
             return
-        self.section.recounted = True
+        section.recounted = True
         body, skipped = self.uncounted_body()
         if not body:
             raise Unusable("EMPTY_HUNK", "Nothing follows this '@@' line.", line)
@@ -206,7 +206,7 @@ class _Reader:
         """Read `@@`, `@@ ... @@` or `@@ scope`. Scopes without a body add up for the next hunk."""
         scope = header[2:].strip().removesuffix("@@").strip()
         if scope.strip(".…"):
-            self.scopes += (scope,)
+            self.scopes.append(scope)
         body, _skipped = self.uncounted_body()
         if body:
             self.add(header, line, None, body)
@@ -226,9 +226,9 @@ class _Reader:
     def add(self, header: str, line: int, start: int | None, body: list[HunkLine]) -> None:
         self.hunks += 1
         self.section.hunks.append(
-            Hunk(self.hunks, header, line, start or None, tuple(body), self.scopes)
+            Hunk(self.hunks, header, line, start or None, tuple(body), tuple(self.scopes))
         )
-        self.scopes = ()
+        self.scopes = []
 
     def end_of_file(self, _rest: str) -> None:
         if self.section.hunks:

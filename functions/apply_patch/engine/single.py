@@ -156,7 +156,13 @@ def _edit(path: str, file: FileText, patch: Patch) -> Change | list[Conflict]:
 
 def _unplaced(path: str, file: FileText, found: Unplaced) -> Conflict:
     code: ConflictCode
-    if found.matches:
+    if found.gave_up:
+        code = "AMBIGUOUS"
+        hint = (
+            "The file repeats these lines too often to be searched. Give the exact line number and "
+            "copy the context exactly."
+        )
+    elif found.matches:
         code = "AMBIGUOUS"
         hint = (
             "The old lines of this hunk stand at several places. Add context lines that only the "
