@@ -1,0 +1,90 @@
+"""The demo as a person reads it: what happened, what was answered, what is in the history."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from toolgate.demo.story import Step
+
+
+class Transcript:
+    """Prints steps as they come, with the commits that each has added."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._commits: int | None = None
+        self._number = 0
+
+    def tell(self, step: Step) -> None:
+        """Print one step."""
+        self._number += 1
+        self._console.print(Text.assemble((f"\n{self._number:2}. ", "dim"), (step.title, "bold")))
+        self._line("call", step.tool)
+        ok = step.result["ok"]
+        self._line("answer", _answer(step.result), "green" if ok else "yellow")
+        for label, text in _notes(step):
+            self._line(label, text)
+        added = step.commits - (step.commits if self._commits is None else self._commits)
+        self._commits = step.commits
+        self._line("commits", f"{step.commits} ({added:+d})" if added else f"{step.commits}")
+        if "diff" in step.more:
+            self._console.print()
+            for line in step.more["diff"].splitlines():
+                style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
+                self._console.print(Text(f"    {line}", style=style))
+
+    def close(self) -> None:
+        """Print what to do next."""
+        self._console.print(
+            "\nThe local cloud is still up: toolgate call, toolgate workspace log; "
+            "toolgate local down ends it."
+        )
+
+    def _line(self, label: str, text: str, style: str = "") -> None:
+        self._console.print(Text.assemble((f"    {label:9}", "dim"), (text, style)))
+
+
+def _answer(result: dict[str, Any]) -> str:
+    if not result["ok"]:
+        error = result["error"]
+        kind = "retryable" if error["retryable"] else "not retryable"
+        return f"{error['code']}, {kind}: {error['message']}"
+    if result.get("skippedAsDuplicate"):
+        return f"ok, skipped as duplicate: {_paths(result['applied'])}"
+    if "applied" in result:
+        return f"ok: {_paths(result['applied'])}"
+    if "files" in result:
+        return f"ok: {_paths([entry['path'] for entry in result['files']])}"
+    if "text" in result:
+        return f"ok: {result['lineCount']} lines, {result['encoding']}"
+    return f"ok: {result.get('branch', '')}"
+
+
+def _paths(paths: list[str]) -> str:
+    shown = ", ".join(paths[:4])
+    return f"{shown} and {len(paths) - 4} more" if len(paths) > 4 else shown
+
+
+def _notes(step: Step) -> list[tuple[str, str]]:
+    details = {} if step.result["ok"] else step.result["error"].get("details", {})
+    notes = []
+    for conflict in details.get("conflicts", []):
+        differs = conflict.get("closest", {}).get("firstDiff", {})
+        if differs:
+            notes.append(("expected", f"{differs['expected']!r}"))
+            notes.append(("actual", f"{differs['actual']!r} in line {differs['fileLine']}"))
+    notes += [("at", f"{one['path']}: {one['problem']}") for one in details.get("issues", [])[:3]]
+    if "keySpent" in details:
+        notes.append(("key", "spent" if details["keySpent"] else "not spent"))
+    if step.id == "concurrent":
+        told = f"{step.more['effects']} acted, {step.more['duplicates']} got its answer"
+        notes.append(("callers", told))
+    if step.id == "killed":
+        at_kill, attempts = step.more["recordAtKill"], step.more["attempts"]
+        notes.append(("killed", f"the record was {at_kill}; done in {attempts} attempts"))
+    return notes
