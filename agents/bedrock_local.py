@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import random
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from agents import events
-from agents.targets import invoke
+from agents.targets import InvocationError, invoke
 from contracts.errors import recovery
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from contracts.results import Result
 
-RETRIES_MAX = 8
+RETRIES_MAX = 12
+"""Enough to outwait the lease of a killed worker at the longest wait."""
 BACKOFF_MS = (200, 5_000)
 
 
@@ -150,14 +151,20 @@ class BedrockAgent:
     def call(self, choice: Choice, session: events.Session | None = None) -> Turn:
         """One choice: sent, and repeated identically while its failure says that this helps.
 
-        Raises InvocationError if the Lambda itself failed to the last.
+        A Lambda that dies leaves its outcome unknown, which is a reason to repeat, too. Raises
+        InvocationError if it dies to the last.
         """
-        turn = self.send(choice, session)
-        for attempts in range(2, RETRIES_MAX + 1):
+        for attempt in range(1, RETRIES_MAX + 1):
+            try:
+                turn = replace(self.send(choice, session), attempts=attempt)
+            except InvocationError:
+                if attempt == RETRIES_MAX:
+                    raise
+                self._sleep_ms(self._wait_ms(None, attempt))
+                continue
             if _recovery(turn.result) != "retry":
                 break
-            self._sleep_ms(self._wait_ms(turn.result, attempts))
-            turn = Turn(**{**vars(self.send(choice, session)), "attempts": attempts})
+            self._sleep_ms(self._wait_ms(turn.result, attempt))
         return turn
 
     def send(self, choice: Choice, session: events.Session | None = None) -> Turn:
@@ -169,11 +176,11 @@ class BedrockAgent:
         answer = invoke(self._client, operation.executor, event)
         return Turn(choice, event.payload, events.unwrap(answer))
 
-    def _wait_ms(self, result: Result, attempts: int) -> int:
+    def _wait_ms(self, result: Result | None, attempt: int) -> int:
         """What the failure asks for, else exponential; both with jitter."""
         low, high = BACKOFF_MS
-        asked = result["error"].get("details", {}).get("retryAfterMs")
-        base = min(int(asked or low * 2**attempts), high)
+        asked = result["error"].get("details", {}).get("retryAfterMs") if result else None
+        base = min(int(asked or low * 2**attempt), high)
         return int(base * self._random.uniform(0.5, 1.0))
 
 

@@ -1,4 +1,4 @@
-"""Canonical JSON and the fingerprint of a call: what "the same arguments" means.
+"""Canonical JSON, the fingerprint of a call, and the id of its record: what "the same" means.
 
 The recipe never changes: stored keys and approvals depend on it. For the values contracts allow
 (no floats, no integer beyond 2**53, ASCII field names) canonical JSON equals RFC 8785.
@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 RECIPE = "1"
 NOT_ARGUMENTS = frozenset({"idempotency_key", "schema_version", "dry_run"})
 """Fields that say how to call, not what to do."""
+
+
+def record_id(spec: ToolSpec, tenant: str, key: str) -> str:
+    """The id of a call's idempotency record: one for all surfaces and callers of a tenant."""
+    digest = hashlib.sha256(json.dumps([tenant, key]).encode("utf-8")).hexdigest()
+    return f"{spec.record_prefix}#{digest}"
 
 
 def canonical(value: Any) -> str:

@@ -76,9 +76,10 @@ def planned(request: Request, snapshot: Snapshot) -> list[FileWrite]:
             reason="SYMLINK",
         )
     if plan.conflicts:
-        first = plan.conflicts[0]
+        details = conflict_details(plan)
+        first = details["conflicts"][0]
         raise ConflictError(
-            f"{first.path}: {first.hint}", code=first.code, **conflict_details(plan)
+            f"{first['path']}: {first['hint']}", code=plan.conflicts[0].code, **details
         )
     return [
         FileWrite(write.path, write.data, write.executable)
@@ -109,10 +110,15 @@ def _namesakes(snapshot: Snapshot) -> Callable[[str], Sequence[str]]:
     def similar(path: str) -> Sequence[str]:
         folder, _, _ = path.rpartition("/")
         beside = []
-        for found, _kind in snapshot.walk(f"{folder}/*" if folder else "*"):
+        for found, _kind in snapshot.walk(f"{_literal(folder)}/*" if folder else "*"):
             beside.append(found.decode("utf-8", "backslashreplace"))
             if len(beside) == SIBLINGS_MAX:
                 break
         return get_close_matches(path, beside, n=3, cutoff=0.6)
 
     return similar
+
+
+def _literal(path: str) -> str:
+    """A path as a glob that fits only itself."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in path)
