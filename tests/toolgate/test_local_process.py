@@ -99,7 +99,9 @@ def test_a_record_that_makes_no_sense_counts_as_none(tmp_path, text):
 
 
 def test_a_live_child_is_found_and_gone_after_it_was_reaped():
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+    waits = [sys.executable, "-c", "print(1, flush=True); import signal; signal.pause()"]
+    with subprocess.Popen(waits, stdout=subprocess.PIPE) as child:
+        child.stdout.readline()  # its command line is readable only a moment after it started
         found = process.find(child.pid)
         assert found is not None
         assert found.alive
