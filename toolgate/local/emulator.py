@@ -182,11 +182,12 @@ def _spawn(layout: Layout, port: int, python: str) -> process.Record:
 
 
 def _is_alive(record: process.Record) -> bool:
-    if record.pid is None:
+    found = process.find(record.pid) if record.pid is not None else None
+    if found is None or found.started != record.started:
         return False
-    process.reap(record.pid)
-    found = process.find(record.pid)
-    return found is not None and found.alive and found.started == record.started
+    if not found.alive:
+        process.reap(found.pid)
+    return found.alive
 
 
 def _is_worker(layout: Layout, pid: int) -> bool:
