@@ -20,9 +20,9 @@ _STARTS = (
     "diff --combined ",
     "Index: ",
     "*** Begin Patch",
-    "*** Update File: ",
-    "*** Add File: ",
-    "*** Delete File: ",
+    "*** Update File:",
+    "*** Add File:",
+    "*** Delete File:",
     "GIT binary patch",
     "Binary files ",
 )

@@ -101,7 +101,7 @@ class Conflict:
         if self.similar:
             out["similarPaths"] = [cut(path) for path in self.similar]
         if self.fitting:
-            hints.append(f"Hunks that fit: {ranges(self.fitting)}; send them again unchanged.")
+            hints.append(f"Hunks of this file that fit: {ranges(self.fitting)}.")
         return out | {"hint": cut(" ".join(hints), 2 * MAX_TEXT)}
 
 

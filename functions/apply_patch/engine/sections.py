@@ -96,7 +96,7 @@ class _Reader:
         self.section.named_unclearly = names is None
 
     def index_header(self, rest: str) -> None:
-        self.open().names.append((rest, self.at))
+        self.open().names.append((rest.strip(), self.at))
 
     def old_name(self, _rest: str) -> None:
         if self.section.paired or self.section.hunks:
@@ -187,20 +187,15 @@ class _Reader:
         if ranges is None:
             self.numberless_hunk(header, line)
             return
-        start, old, _new_start, new = (None if x is None else int(x) for x in ranges.groups())
-        counted = None
-        if ranges[3] is not None:
-            old, new = 1 if old is None else old, 1 if new is None else new
-            counted = counted_body(self.lines, self.at, self.stop, old, new)
-        if counted is not None:
-            body, self.at = counted
-            self.add(header, line, start, body)
-            return
-        section.recounted = True
-        body, skipped = self.uncounted_body()
+        start = int(ranges[1]) or None
+        body = self.counted_body(ranges)
+        if body is None:
+            section.recounted = True
+            body, skipped = self.uncounted_body()
+            start = start and start + skipped
         if not body:
             raise Unusable("EMPTY_HUNK", "Nothing follows this '@@' line.", line)
-        self.add(header, line, start and start + skipped, body)
+        self.add(header, line, start, body)
 
     def numberless_hunk(self, header: str, line: int) -> None:
         """Read `@@`, `@@ ... @@` or `@@ scope`. Scopes without a body add up for the next hunk."""
@@ -219,6 +214,16 @@ class _Reader:
             body, _skipped = self.uncounted_body()
             self.add("", line, None, body)
 
+    def counted_body(self, ranges: re.Match[str]) -> list[HunkLine] | None:
+        if ranges[3] is None:
+            return None
+        old, new = int(ranges[2] or 1), int(ranges[4] or 1)
+        found = counted_body(self.lines, self.at, self.stop, old, new)
+        if found is None:
+            return None
+        body, self.at = found
+        return body
+
     def uncounted_body(self) -> tuple[list[HunkLine], int]:
         body, self.at = body_to_structure(self.lines, self.at, self.stop)
         return without_separators(body)
@@ -226,7 +231,7 @@ class _Reader:
     def add(self, header: str, line: int, start: int | None, body: list[HunkLine]) -> None:
         self.hunks += 1
         self.section.hunks.append(
-            Hunk(self.hunks, header, line, start or None, tuple(body), tuple(self.scopes))
+            Hunk(self.hunks, header, line, start, tuple(body), tuple(self.scopes))
         )
         self.scopes = []
 
@@ -259,10 +264,10 @@ _HANDLERS: tuple[tuple[str, Callable[[_Reader, str], object]], ...] = (
     ("Binary files ", _Reader.binary),
     ("*** Begin Patch", _Reader.skip),
     ("*** End Patch", _Reader.skip),
-    ("*** Update File: ", _Reader.v4a_update),
-    ("*** Add File: ", _Reader.v4a_add),
-    ("*** Delete File: ", _Reader.v4a_delete),
-    ("*** Move to: ", _Reader.renamed),
+    ("*** Update File:", _Reader.v4a_update),
+    ("*** Add File:", _Reader.v4a_add),
+    ("*** Delete File:", _Reader.v4a_delete),
+    ("*** Move to:", _Reader.renamed),
     ("*** End of File", _Reader.end_of_file),
     ("***", _Reader.context_format),
 )

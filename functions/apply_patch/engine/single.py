@@ -82,6 +82,8 @@ def patch_file(
         if patch.intent == "create" or (patch.hunks and not any(h.old for h in patch.hunks)):
             return _fill(path, None, patch)
         hint = "There is no such file. To create it, send a diff from /dev/null or replace_full."
+        if patch.intent == "delete":
+            hint = "There is no such file: it may be deleted already."
         paths = tuple(similar(path))[:5]
         return [Conflict(path, "FILE_NOT_FOUND", hint, similar=paths)]
     if patch.unconditional and not patch.hunks:
@@ -173,7 +175,7 @@ def _unplaced(path: str, file: FileText, found: Unplaced) -> Conflict:
         hint = "The file already has what this hunk would make of it: drop this hunk."
     else:
         code = "CONTEXT_MISMATCH"
-        hint = "Read the file again and copy its lines exactly, then send this file again."
+        hint = "Nothing was written. Copy the file's lines exactly and send the request again."
     return Conflict(
         path,
         code,

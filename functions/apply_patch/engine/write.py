@@ -30,6 +30,24 @@ class _Edit:
         return self.start == self.end
 
 
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """A placed hunk and its changes, of which it has at least one."""
+
+    hunk: Placed
+    edits: list[_Edit]
+
+    @property
+    def top(self) -> int:
+        """Where the first change begins."""
+        return self.edits[0].start
+
+    @property
+    def bottom(self) -> int:
+        """Where the last change ends."""
+        return self.edits[-1].end
+
+
 def find_overlaps(placed: Sequence[Placed]) -> list[tuple[Placed, Placed]]:
     """Pairs of hunks that touch the same lines, the later one of the patch first.
 
@@ -37,51 +55,47 @@ def find_overlaps(placed: Sequence[Placed]) -> list[tuple[Placed, Placed]]:
     of the lower one. Two insertions at one point have no order, so they overlap as well.
     """
     overlaps = []
-    reaching: tuple[Placed, _Edit] | None = None  # the hunk so far that reaches furthest down
-    changing: tuple[Placed, _Edit] | None = None  # the one whose last change is furthest down
-    for edits, lower in sorted(
-        ((_edits(p), p) for p in placed),
-        key=lambda x: (x[0][0].start, x[0][-1].end, x[1].hunk.number),
-    ):
-        first, last = edits[0], edits[-1]
+    longest: _Work | None = None  # of the hunks above: the one that reaches furthest down
+    lowest: _Work | None = None  # and the one whose changes do
+    for work in _in_file_order(placed):
         upper = None
-        if reaching and reaching[0].end > first.start:
-            upper = reaching[0]
-        elif changing and (changing[1].end > lower.start or _unordered(changing[1], first)):
-            upper = changing[0]
+        if longest and longest.hunk.end > work.top:
+            upper = longest
+        elif lowest and (lowest.bottom > work.hunk.start or _unordered(lowest, work)):
+            upper = lowest
         if upper:
-            earlier, later = sorted((upper, lower), key=lambda p: p.hunk.number)
-            overlaps.append((later, earlier))
-        if reaching is None or lower.end >= reaching[0].end:
-            reaching = lower, last
-        if changing is None or last.end >= changing[1].end:
-            changing = lower, last
+            pair = sorted((upper.hunk, work.hunk), key=lambda p: p.hunk.number)
+            overlaps.append((pair[1], pair[0]))
+        if longest is None or work.hunk.end >= longest.hunk.end:
+            longest = work
+        if lowest is None or work.bottom >= lowest.bottom:
+            lowest = work
     return overlaps
 
 
 def rewrite(file: FileText, placed: Sequence[Placed], *, patch_has_cr: bool) -> FileText:
     """`file` with every hunk in its place. The hunks must not overlap."""
-    work = sorted(((_edits(p), p) for p in placed), key=lambda x: (x[0][0].start, x[0][-1].end))
+    works = _in_file_order(placed)
     lines = file.lines
-    top = next((p for _, p in work if _ignores_bom(file, p)), None)
-    if top:
+    bom_aside = any(_ignores_bom(file, work.hunk) for work in works)
+    if bom_aside:
         lines = [lines[0].removeprefix(BOM), *lines[1:]]
     out: list[str] = []
     copied = 0
-    for edits, hunk in work:
-        adapts = _adapts_endings(file, hunk, patch_has_cr=patch_has_cr)
-        for edit in edits:
+    for work in works:
+        adapts = _adapts_endings(file, work.hunk, patch_has_cr=patch_has_cr)
+        for edit in work.edits:
             out += lines[copied : edit.start]
             if edit.start == len(lines) and file.mostly_crlf and not file.terminated:
                 out[-1] = out[-1].removesuffix("\r") + "\r"  # it gets the ending it never had
-            out += _added_lines(file, hunk, edit) if adapts else [x.text for x in edit.added]
+            out += _adapted(file, work.hunk, edit) if adapts else [x.text for x in edit.added]
             copied = edit.end
     out += lines[copied:]
-    closing = next((p for _, p in reversed(work) if p.end == len(lines)), None)
+    closing = next((w.hunk for w in reversed(works) if w.hunk.end == len(lines)), None)
     terminated = _terminated(file, closing) or not out
     if not terminated and closing and not _verbatim(file, closing, patch_has_cr=patch_has_cr):
         out[-1] = out[-1].removesuffix("\r")  # half of an ending it no longer has
-    if top and out:
+    if bom_aside and out:
         out[0] = (BOM if file.has_bom else "") + out[0].removeprefix(BOM)
     return FileText(out, terminated)
 
@@ -112,8 +126,14 @@ def _edits(placed: Placed) -> list[_Edit]:
     return edits
 
 
-def _unordered(upper: _Edit, lower: _Edit) -> bool:
-    return upper.inserts and lower.inserts and upper.end == lower.start
+def _in_file_order(placed: Sequence[Placed]) -> list[_Work]:
+    works = [_Work(hunk, _edits(hunk)) for hunk in placed]
+    return sorted(works, key=lambda work: (work.top, work.bottom, work.hunk.hunk.number))
+
+
+def _unordered(upper: _Work, lower: _Work) -> bool:
+    both_insert = upper.edits[-1].inserts and lower.edits[0].inserts
+    return both_insert and upper.bottom == lower.top
 
 
 def _ignores_bom(file: FileText, placed: Placed) -> bool:
@@ -124,7 +144,7 @@ def _ignores_bom(file: FileText, placed: Placed) -> bool:
 
 def _adapts_endings(file: FileText, placed: Placed, *, patch_has_cr: bool) -> bool:
     """Whether the line endings of the patch say nothing about this file."""
-    if file.eol in ("crlf", "mixed") and not patch_has_cr:
+    if file.eol == "crlf" and not patch_has_cr:
         return True
     return placed.tier is not Tier.EXACT and any(
         file.lines[index].endswith("\r") != line.text.endswith("\r")
@@ -138,7 +158,7 @@ def _verbatim(file: FileText, placed: Placed, *, patch_has_cr: bool) -> bool:
     return exact and not _adapts_endings(file, placed, patch_has_cr=patch_has_cr)
 
 
-def _added_lines(file: FileText, placed: Placed, edit: _Edit) -> list[str]:
+def _adapted(file: FileText, placed: Placed, edit: _Edit) -> list[str]:
     """The added lines with the ending of the old line before them in the hunk, or after them."""
     before = file.ending_of(edit.end - 1) if edit.end > placed.start else None
     after = file.ending_of(edit.end) if edit.end < placed.end else None

@@ -131,8 +131,9 @@ def stripped_blanks(sample: Sample, _rng: random.Random) -> str:
 
 def lf_only(sample: Sample, _rng: random.Random) -> str:
     both = sample.before, sample.after
-    whole = sample.before and all(text.count(b"\r\n") == text.count(b"\n") for text in both)
-    return sample.patch.replace("\r\n", "\n") if whole else sample.patch
+    whole = all(text.count(b"\r\n") == text.count(b"\n") for text in both)
+    shows = b"\r\n" in sample.before  # else nothing tells that the ending was CRLF
+    return sample.patch.replace("\r\n", "\n") if whole and shows else sample.patch
 
 
 def crlf_patch(sample: Sample, _rng: random.Random) -> str:

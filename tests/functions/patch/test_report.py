@@ -67,8 +67,8 @@ def test_report_names_hunk_place_difference_and_remedy():
 """
     hint = (
         "Line 9 of the file differs from line 8 of your patch. suggestedHunk has the file's lines; "
-        "check its '+' lines before you send it. Read the file again and copy its lines exactly, "
-        "then send this file again. Hunks that fit: 1; send them again unchanged."
+        "check its '+' lines before you send it. Nothing was written. Copy the file's lines "
+        "exactly and send the request again. Hunks of this file that fit: 1."
     )
     assert report_of(FILE, patch) == {
         "conflicts": [
