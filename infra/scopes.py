@@ -52,7 +52,7 @@ def _objects(*actions: str) -> Grant:
 _READ = (_rows("dynamodb:BatchGetItem", "dynamodb:GetItem"), _objects("s3:GetObject"))
 # TransactWriteItems is not an action of its own: each of its items needs its single action.
 _WRITE = (
-    _rows("dynamodb:ConditionCheckItem", "dynamodb:PutItem", "dynamodb:UpdateItem"),
+    _rows("dynamodb:PutItem", "dynamodb:UpdateItem"),
     _objects("s3:PutObject"),
 )
 

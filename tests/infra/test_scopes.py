@@ -12,7 +12,7 @@ from infra.names import pascal
 from infra.scopes import SCOPES, grants
 
 READ_ROWS = {"dynamodb:BatchGetItem", "dynamodb:GetItem"}
-WRITE_ROWS = {"dynamodb:ConditionCheckItem", "dynamodb:PutItem", "dynamodb:UpdateItem"}
+WRITE_ROWS = {"dynamodb:PutItem", "dynamodb:UpdateItem"}
 ROWS = {
     frozenset({"workspace:read"}): READ_ROWS,
     frozenset({"workspace:write"}): READ_ROWS | WRITE_ROWS,
