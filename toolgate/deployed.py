@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from contracts import registry
+from infra.names import pascal, stack_name
 from toolgate.errors import CommandError
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ Where = Literal["local", "aws"]
 
 def output_key(spec: ToolSpec) -> str:
     """The output that names the tool's function: `ApplyPatchV1`."""
-    return "".join(part.capitalize() for part in spec.model_name.split("_"))
+    return pascal(spec.model_name)
 
 
 def client_and_outputs(where: Where, stage: str, service: str) -> tuple[Any, dict[str, str]]:
@@ -34,7 +35,7 @@ def client_and_outputs(where: Where, stage: str, service: str) -> tuple[Any, dic
     from agents.targets import CONFIG
     from toolgate.local.environment import merged_outputs
 
-    names = (f"toolgate-{stage}-state", f"toolgate-{stage}-tools")
+    names = (stack_name(stage, "state"), stack_name(stage, "tools"))
     try:
         cloudformation = boto3.client("cloudformation")
         found = [cloudformation.describe_stacks(StackName=name)["Stacks"][0] for name in names]
