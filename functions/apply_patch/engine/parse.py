@@ -13,6 +13,15 @@ from .hunk import Hunk, Patch, Unusable
 from .paths import canonical, same_file
 from .sections import Section, read_sections
 
+_MULTIPLE_FILES = (
+    "The diff has sections for several files or operations. Send one entry per file, each with its "
+    "own diff."
+)
+_TWO_NAMES = (
+    "The header names two different files. An entry changes one path; to rename, delete the old "
+    "file in one entry and create the new one in another."
+)
+
 
 def parse_patch(text: str, path: str, root: str | None = None) -> Patch:
     """Read `text` as a change to the one file `path`.
@@ -33,7 +42,7 @@ def _check_one_file(sections: list[Section], path: str, root: str | None) -> Non
         fitting = [_fits(name, line, path, root) for name, line in section.names]
         if not all(fitting):
             line = section.names[fitting.index(False)][1]
-            if len({section.intent for section in sections}) > 1 or len(sections) > 1:
+            if len(sections) > 1:
                 raise Unusable("MULTIPLE_FILES", _MULTIPLE_FILES, line)
             if any(fitting):
                 raise Unusable("RENAME_UNSUPPORTED", _TWO_NAMES, line)
@@ -42,16 +51,6 @@ def _check_one_file(sections: list[Section], path: str, root: str | None) -> Non
             files.add(canonical(section.names[-1][0], root))
     if len(files) > 1 or len({section.intent for section in sections}) > 1:
         raise Unusable("MULTIPLE_FILES", _MULTIPLE_FILES, sections[-1].line)
-
-
-_MULTIPLE_FILES = (
-    "The diff has sections for several files or operations. Send one entry per file, each with its "
-    "own diff."
-)
-_TWO_NAMES = (
-    "The header names two different files. An entry changes one path; to rename, delete the old "
-    "file in one entry and create the new one in another."
-)
 
 
 def _mismatch(path: str) -> str:
