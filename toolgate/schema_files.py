@@ -16,25 +16,56 @@ if TYPE_CHECKING:
 
     from contracts.spec import ToolSpec
 
+README = "README.md"
+TABLE_BEGIN = "<!-- tools: written by toolgate emit -->"
+TABLE_END = "<!-- /tools -->"
 DRAFT_LINE = "status=Status.DRAFT"
 ACTIVE_LINE = "status=Status.ACTIVE"
 
 
+def documents(specs: Iterable[ToolSpec], root: Path = ROOT) -> dict[str, str]:
+    """Every emitted file: the schemas, and the README with its table of tools."""
+    specs = tuple(specs)
+    found = publishing.documents(specs)
+    readme = _text(root / README)
+    if readme is not None:
+        head, begin, rest = readme.partition(TABLE_BEGIN)
+        _, end, tail = rest.partition(TABLE_END)
+        if end:
+            found[README] = f"{head}{begin}\n{_table(specs)}\n{end}{tail}"
+    return found
+
+
+def _table(specs: Iterable[ToolSpec]) -> str:
+    """The tools as a Markdown table."""
+    rows = [
+        "| tool | version | status | effect | approval | scopes | timeout | what it does |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for spec in specs:
+        scopes = ", ".join(f"`{scope}`" for scope in sorted(spec.scopes))
+        rows.append(
+            f"| `{spec.model_name}` | {spec.version} | {spec.status} | {spec.effect} "
+            f"| {spec.approval} | {scopes} | {spec.timeout_s} s | {spec.summary} |"
+        )
+    return "\n".join(rows)
+
+
 def stale(specs: Iterable[ToolSpec], root: Path = ROOT) -> list[str]:
     """Paths of emitted files that differ from what the contracts emit now, or have no contract."""
-    documents = publishing.documents(specs)
-    differing = [path for path, text in documents.items() if _text(root / path) != text]
-    return sorted(differing + [path for path in _present(root) if path not in documents])
+    wanted = documents(specs, root)
+    differing = [path for path, text in wanted.items() if _text(root / path) != text]
+    return sorted(differing + [path for path in _present(root) if path not in wanted])
 
 
 def write(specs: Iterable[ToolSpec], root: Path = ROOT) -> list[str]:
     """Make the emitted files what the contracts say; the paths that changed."""
-    documents = publishing.documents(specs)
-    changed = stale(specs, root)
+    specs = tuple(specs)
+    wanted, changed = documents(specs, root), stale(specs, root)
     for path in changed:
-        if path in documents:
+        if path in wanted:
             (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_text(documents[path], encoding="utf-8")
+            (root / path).write_text(wanted[path], encoding="utf-8")
         else:
             (root / path).unlink()
     return changed
