@@ -39,12 +39,16 @@ def _range(schema: dict[str, Any], low: str, high: str, unit: str) -> list[str]:
 def described(schema: dict[str, Any]) -> str:
     """A field's description, then in brackets the constraints that it does not name itself."""
     description = str(schema.get("description", "")).strip()
-    limits = ("maxLength", "maxItems", "maximum")
-    stated = [key for key in limits if re.search(rf"\b{schema.get(key)}\b", description)]
-    lows = {"maxLength": "minLength", "maxItems": "minItems", "maximum": "minimum"}
-    known = {*stated, *(lows[key] for key in stated)}
+    known = set()
+    for low, high in (("minLength", "maxLength"), ("minItems", "maxItems"), ("minimum", "maximum")):
+        if _names(description, schema.get(high)):
+            known |= {key for key in (low, high) if _names(description, schema.get(key))}
     said = bounds({key: value for key, value in schema.items() if key not in known})
     return f"{description} ({said})".strip() if said else description
+
+
+def _names(description: str, limit: int | None) -> bool:
+    return limit is not None and re.search(rf"\b{limit}\b", description) is not None
 
 
 def shape(schema: dict[str, Any]) -> str:
