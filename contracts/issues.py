@@ -105,11 +105,11 @@ def locate(schema: dict[str, Any], loc: tuple[int | str, ...]) -> tuple[str, dic
     """
     node, steps = follow(schema, schema), []
     for step in loc:
+        node, _ = present(node, schema)
         mapping = node.get("discriminator", {}).get("mapping", {})
         if step in mapping:
             node = follow({"$ref": mapping[step]}, schema)
             continue
-        node, _ = present(node, schema)
         steps.append(escape(step))
         if isinstance(step, int):
             child = node.get("items", {})
