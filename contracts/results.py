@@ -84,7 +84,8 @@ def success(spec: ToolSpec, output: Answer) -> Result:
     body = {
         "ok": True,
         "schemaVersion": spec.major,
-        **output.model_dump(mode="json", by_alias=True),
+        # What is wrong with it is found right below; a warning would put its values into the log.
+        **output.model_dump(mode="json", by_alias=True, warnings=False),
     }
     if spec.mutates:
         body["skippedAsDuplicate"] = False
