@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import uuid
 
 import pytest
 from moto import mock_aws
@@ -140,3 +141,15 @@ def workspaces(aws_cloud):
     from tests.workspaces import StoredWorkspaces
 
     return StoredWorkspaces(Stores(aws.dynamodb(), aws.s3(), WORKSPACE_TABLE, WORKSPACE_BUCKET))
+
+
+@pytest.fixture
+def stores(aws_cloud):
+    """Empty stores on moto; `stores.s3` and `stores.dynamodb` keep count of their calls."""
+    from functions._runtime import aws
+    from functions._runtime.workspace import Stores
+    from tests.functions.workspace.cloud import Recorder
+
+    bucket = f"workspaces-{uuid.uuid4().hex}"
+    aws.s3().create_bucket(Bucket=bucket)
+    return Stores(Recorder(aws.dynamodb()), Recorder(aws.s3()), WORKSPACE_TABLE, bucket)

@@ -56,8 +56,8 @@ def install_emulator(tmp_path, monkeypatch):
     def install(program):
         layout.emulator_python.parent.mkdir(parents=True)
         layout.emulator_python.symlink_to(sys.executable)
-        (tmp_path / "ministack.py").write_text(program)
-        monkeypatch.chdir(tmp_path)
+        (tmp_path / "program.py").write_text(program)
+        monkeypatch.setattr(emulator, "PROGRAM", tmp_path / "program.py")
         return layout
 
     yield install

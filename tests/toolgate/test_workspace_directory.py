@@ -18,7 +18,7 @@ from functions._runtime.workspace.objects import (
     frame,
     object_id,
 )
-from tests.functions.workspace.cloud import ROOT, Done, TableEffect, cloud, workspace
+from tests.functions.workspace.cloud import ROOT, Done, TableEffect, workspace
 from toolgate.workspace import (
     DirectoryError,
     PullRefusedError,
@@ -33,18 +33,10 @@ from toolgate.workspace.disk import build_trees, read_framed, scan
 from toolgate.workspace.writing import DirectoryWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from functions._runtime.workspace import Stores
     from functions._runtime.workspace.snapshot import Snapshot
 
 NOW = 1_700_000_000_000
-
-
-@pytest.fixture
-def stores() -> Iterator[Stores]:
-    with cloud() as made:
-        yield made
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ from tests.functions.workspace.cloud import (
     ROOT,
     Done,
     TableEffect,
-    cloud,
     workspace,
 )
 from toolgate.workspace import (
@@ -32,8 +31,6 @@ from toolgate.workspace import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from functions._runtime.workspace import Stores
 
 NOW = 1_700_000_000_000
@@ -90,12 +87,6 @@ class Repo:
 
     def status(self) -> str:
         return self.git("status", "--porcelain") + self.git("rev-parse", "HEAD", "HEAD:")
-
-
-@pytest.fixture
-def stores() -> Iterator[Stores]:
-    with cloud() as made:
-        yield made
 
 
 @pytest.fixture

@@ -10,20 +10,13 @@ import pytest
 
 from contracts.errors import InvalidArgumentsError, NotFoundError
 from functions._runtime.workspace import Edit, FileWrite
-from tests.functions.workspace.cloud import ROOT, Done, TableEffect, cloud, found, workspace
+from tests.functions.workspace.cloud import ROOT, Done, TableEffect, found, workspace
 from toolgate.workspace import diff, export_tree, import_tree, log
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from functions._runtime.workspace import Stores
-
-
-@pytest.fixture
-def stores() -> Iterator[Stores]:
-    with cloud() as made:
-        yield made
 
 
 def change(stores: Stores, *writes: FileWrite, message: str = "Change") -> str:

@@ -26,7 +26,7 @@ REGION = "us-east-1"
 START_DEADLINE_S = 60
 STOP_DEADLINE_S = 30
 _POLL_S = 0.05
-_MAIN = Path(__file__).with_name("emulator_main.py")
+PROGRAM = Path(__file__).with_name("emulator_main.py")
 
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 """Loopback is never behind a proxy."""
@@ -164,7 +164,7 @@ def wait_ready(port: int, seconds: float, worth_waiting: Callable[[], bool]) -> 
 def _spawn(layout: Layout, port: int, python: str) -> process.Record:
     # posix_spawn rather than Popen: the child outlives us, and nobody here will wait for it.
     # -P keeps the script's folder, with our modules, off the emulator's path.
-    argv = [str(layout.emulator_python), "-P", str(_MAIN)]
+    argv = [str(layout.emulator_python), "-P", str(PROGRAM)]
     appending = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
     pid = os.posix_spawn(
         argv[0],

@@ -1,17 +1,10 @@
-"""A workspace's stores on moto, clients that keep count, and the parts a pipeline would bring."""
+"""Clients that keep count, and the parts that a pipeline would bring to a workspace."""
 
 from __future__ import annotations
 
-import os
-import threading
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
+from typing import Any
 
-import boto3
 from botocore.exceptions import ClientError
-from moto import mock_aws
-from moto.dynamodb.responses import DynamoHandler
 
 from contracts.types import Answer
 from functions._runtime.deadline import Deadline
@@ -20,17 +13,8 @@ from functions._runtime.workspace import Stores, Workspace
 from functions._runtime.workspace.heads import Commit, WorkspaceName, commit_items, meta_item
 from functions._runtime.workspace.objects import EMPTY_TREE, frame
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 ROOT = "/workspace/app"
 FOREVER = Deadline(lambda: 3_600_000, 15)
-CREDENTIALS = {
-    "AWS_ACCESS_KEY_ID": "testing",
-    "AWS_SECRET_ACCESS_KEY": "testing",
-    "AWS_SESSION_TOKEN": "testing",
-    "AWS_DEFAULT_REGION": "us-east-1",
-}
 
 
 class Done(Answer):
@@ -83,35 +67,6 @@ class TableEffect:
                 raise PreconditionFailedError from error
             raise
         self.commits.append(items)
-
-
-@contextmanager
-def cloud() -> Iterator[Stores]:
-    lock = threading.RLock()
-    real = DynamoHandler.call_action
-
-    def one_at_a_time(self: Any) -> Any:
-        with lock:
-            return real(self)
-
-    with (
-        patch.dict(os.environ, CREDENTIALS),
-        patch.object(DynamoHandler, "call_action", one_at_a_time),
-        mock_aws(),
-    ):
-        dynamodb, s3 = boto3.client("dynamodb"), boto3.client("s3")
-        s3.create_bucket(Bucket="workspaces")
-        for table, keys in (("workspace", ("pk", "sk")), ("idempotency", ("id",))):
-            dynamodb.create_table(
-                TableName=table,
-                BillingMode="PAY_PER_REQUEST",
-                AttributeDefinitions=[{"AttributeName": k, "AttributeType": "S"} for k in keys],
-                KeySchema=[
-                    {"AttributeName": k, "KeyType": t}
-                    for k, t in zip(keys, ("HASH", "RANGE"), strict=False)
-                ],
-            )
-        yield Stores(Recorder(dynamodb), Recorder(s3), "workspace", "workspaces")
 
 
 def workspace(stores: Stores, **more: Any) -> Workspace:
