@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
     from contracts.results import Result
 
-RETRIES_MAX = 12
+ATTEMPTS_MAX = 12
 """Enough to outwait the lease of a killed worker at the longest wait."""
+FAULTS_MAX = 2
+"""A fault of the tool's own (INTERNAL) is worth one retry; a second one is for people."""
 BACKOFF_MS = (200, 5_000)
 
 
@@ -140,7 +142,7 @@ class BedrockAgent:
             while True:
                 turn = self.call(choice, session)
                 played.turns.append(turn)
-                if _recovery(turn.result) == "escalate":
+                if _is_for_people(turn.result):
                     played.escalated = turn.result
                     script.close()
                     return played
@@ -154,15 +156,18 @@ class BedrockAgent:
         A Lambda that dies leaves its outcome unknown, which is a reason to repeat, too. Raises
         InvocationError if it dies to the last.
         """
-        for attempt in range(1, RETRIES_MAX + 1):
+        faults = 0
+        for attempt in range(1, ATTEMPTS_MAX + 1):
             try:
                 turn = replace(self.send(choice, session), attempts=attempt)
             except InvocationError:
-                if attempt == RETRIES_MAX:
+                if attempt == ATTEMPTS_MAX:
                     raise
                 self._sleep_ms(self._wait_ms(None, attempt))
                 continue
-            if _recovery(turn.result) != "retry":
+            faults += _is_fault(turn.result)
+            helps = _recovery(turn.result) == "retry" and faults < FAULTS_MAX
+            if not helps or attempt == ATTEMPTS_MAX:
                 break
             self._sleep_ms(self._wait_ms(turn.result, attempt))
         return turn
@@ -177,11 +182,20 @@ class BedrockAgent:
         return Turn(choice, event.payload, events.unwrap(answer))
 
     def _wait_ms(self, result: Result | None, attempt: int) -> int:
-        """What the failure asks for, else exponential; both with jitter."""
+        """What the failure asks for and a little more, else exponential; both with jitter."""
         low, high = BACKOFF_MS
-        asked = result["error"].get("details", {}).get("retryAfterMs") if result else None
-        base = min(int(asked or low * 2**attempt), high)
-        return int(base * self._random.uniform(0.5, 1.0))
+        if asked := result["error"].get("details", {}).get("retryAfterMs") if result else None:
+            return int(min(int(asked), high) * self._random.uniform(1.0, 1.25))
+        return int(min(low * 2**attempt, high) * self._random.uniform(0.5, 1.0))
+
+
+def _is_for_people(result: Result) -> bool:
+    """Whether a session ends here: a fault has been retried by the time a script could see it."""
+    return _recovery(result) == "escalate" or _is_fault(result)
+
+
+def _is_fault(result: Result) -> bool:
+    return not result["ok"] and result["error"]["code"] == "INTERNAL"
 
 
 def _recovery(result: Result) -> str | None:
