@@ -74,7 +74,7 @@ def build(
     if surface == "bedrock":
         place = ApiPlace(spec.model_name, f"/{spec.model_name}", "POST")
         return bedrock_api(place, _without_version(arguments), session)
-    properties = [_entry(name, value) for name, value in _without_version(arguments).items()]
+    properties = _entries(_without_version(arguments))
     declared = set(spec.input_schema["properties"]) - {FROM_NAME}
     if len(declared) > FUNCTION_PARAMETERS_MAX:
         properties = [_entry("arguments", _without_version(arguments))]
@@ -84,7 +84,7 @@ def build(
 
 def bedrock_api(place: ApiPlace, arguments: dict[str, Any], session: Session) -> Event:
     """The event of an action group that is described by an OpenAPI document."""
-    properties = [_entry(name, value) for name, value in arguments.items()]
+    properties = _entries(arguments)
     content = {"application/json": {"properties": properties}}
     body = {"requestBody": {"content": content}} if properties else {}
     path = {"apiPath": place.api_path, "httpMethod": place.http_method, "parameters": []}
@@ -95,12 +95,12 @@ def unwrap(answer: Any) -> Result:
     """The tool's result inside what the Lambda returned. Raises AnswerError."""
     result = answer
     if isinstance(answer, dict) and "response" in answer:
-        response = answer["response"]
-        bodies = response.get("functionResponse", response).get("responseBody", {})
         try:
+            response = answer["response"]
+            bodies = response.get("functionResponse", response).get("responseBody", {})
             (part,) = bodies.values()
             result = json.loads(part["body"])
-        except (KeyError, TypeError, ValueError):
+        except (AttributeError, KeyError, TypeError, ValueError):
             raise AnswerError("the answer's body is not JSON text") from None
     if not isinstance(result, dict) or not isinstance(result.get("ok"), bool):
         raise AnswerError("the answer is not a result: it has no boolean ok")
@@ -121,6 +121,11 @@ def _envelope(action_group: str, session: Session) -> dict[str, Any]:
 
 def _without_version(arguments: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if name != FROM_NAME}
+
+
+def _entries(arguments: dict[str, Any]) -> list[dict[str, str]]:
+    """The properties of a call. Text has no null, so what is null is left out."""
+    return [_entry(name, value) for name, value in arguments.items() if value is not None]
 
 
 def _entry(name: str, value: Any) -> dict[str, str]:
