@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from contracts.spec import Effect, Scope, ToolSpec
+from contracts.spec import Effect, Scope, Status, ToolSpec
 from contracts.types import Answer, Contract, RepoPath, RepoRoot
 
 
@@ -63,4 +63,5 @@ SPEC = ToolSpec(
     effect=Effect.READ,
     scopes=frozenset({Scope.WORKSPACE_READ}),
     timeout_s=10,
+    status=Status.DRAFT,
 )
