@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 import typer
+from botocore.exceptions import BotoCoreError, ClientError
 
 from agents import events
 from agents.targets import InvocationError, LambdaTarget
@@ -15,6 +16,8 @@ from contracts.errors import recovery
 from contracts.publishing import dump
 from toolgate.deployed import function_names
 from toolgate.errors import CommandError
+
+_LOGS = {"local": "toolgate local logs", "aws": "the function's log group"}
 
 
 def call(
@@ -31,16 +34,22 @@ def call(
     """Call a tool. Exit code 1 if it answers a failure."""
     if surface not in events.SURFACES:
         raise CommandError(f"--as takes one of: {', '.join(events.SURFACES)}")
-    if target not in {"local", "aws"}:
+    if target not in _LOGS:
         raise CommandError("--target takes local or aws")
     spec = registry.find(name)
     event = events.build(spec, read_arguments(arguments), cast("events.Surface", surface))
     names, client = function_names(cast("Literal['local', 'aws']", target), stage)
+    if spec.model_name not in names:
+        raise CommandError(
+            f"{spec.model_name} is not deployed there; there are {', '.join(sorted(names))}"
+        )
     try:
         answer = LambdaTarget(names, client=client).send(spec, event)
         result = events.unwrap(answer)
     except (InvocationError, events.AnswerError) as error:
-        raise CommandError(f"{error}; toolgate local logs shows why") from None
+        raise CommandError(f"{error}; {_LOGS[target]} shows why") from None
+    except (BotoCoreError, ClientError) as error:
+        raise CommandError(f"{spec.model_name} could not be called: {error}") from None
     typer.echo(dump(result), nl=False)
     if not as_json:
         typer.echo(_verdict(result), err=True)
@@ -50,13 +59,14 @@ def call(
 
 def read_arguments(text: str) -> dict[str, Any]:
     """The arguments from JSON, `@file` or `-`. Raises CommandError."""
-    if text == "-":
-        text = sys.stdin.read()
-    elif text.startswith("@"):
-        try:
-            text = Path(text[1:]).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise CommandError(f"{text[1:]} cannot be read: {type(error).__name__}") from None
+    source = "standard input" if text == "-" else text[1:]
+    try:
+        if text == "-":
+            text = sys.stdin.read()
+        elif text.startswith("@"):
+            text = Path(source).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{source} cannot be read: {type(error).__name__}") from None
     try:
         found = strict_json.parse(text)
     except strict_json.StrictJsonError as error:
