@@ -67,6 +67,7 @@ def run(specs: Iterable[ToolSpec], root: Path = ROOT) -> list[Line]:
         f"{path} is out of date: run toolgate emit" for path in schema_files.stale(specs, root)
     )
     lines.insert(5, Line("committed schemas are what the handlers' contracts emit", emitted))
+    lines.append(Line("no published version is gone", tuple(_gone(specs, root))))
     lines.append(Line("the agent's instruction fits Bedrock", tuple(_instruction(specs))))
     return lines
 
@@ -109,13 +110,12 @@ def _validated_first(spec: ToolSpec, root: Path) -> Iterator[str]:
         yield f"{spec.handler_path} has no function handler"
         return
     (handler,) = handlers
-    decorators = [ast.unparse(decorator) for decorator in handler.decorator_list]
-    if len(decorators) != 1 or not decorators[0].startswith("tool(SPEC"):
+    if [_decorated_by(decorator) for decorator in handler.decorator_list] != ["tool(SPEC)"]:
         yield "handler is not decorated by @tool(SPEC) alone"
     lines = (handler.end_lineno or 0) - handler.lineno + 1
     if lines > HANDLER_LINES_MAX:
         yield f"handler has {lines} lines, not at most {HANDLER_LINES_MAX}"
-    if any(isinstance(node, ast.Try) for node in ast.walk(handler)):
+    if any(isinstance(node, ast.Try | ast.TryStar) for node in ast.walk(handler)):
         yield "handler has a try: raise typed errors instead"
     imported = {
         node.module
@@ -124,6 +124,13 @@ def _validated_first(spec: ToolSpec, root: Path) -> Iterator[str]:
     }
     if imported != {spec.contract_path.removesuffix(".py").replace("/", ".")}:
         yield "handler does not import SPEC from its own contract"
+
+
+def _decorated_by(decorator: ast.expr) -> str:
+    """A decorator with its first argument; keywords are the tool's own matter."""
+    if not isinstance(decorator, ast.Call):
+        return ast.unparse(decorator)
+    return f"{ast.unparse(decorator.func)}({', '.join(map(ast.unparse, decorator.args))})"
 
 
 def _versioned(spec: ToolSpec, root: Path) -> Iterator[str]:
@@ -188,6 +195,13 @@ def _kept(spec: ToolSpec, root: Path) -> Iterator[str]:
             f"its schema is not the one published as {published['version']}: "
             f"undo the change, or make it {spec.name} v{spec.major + 1}"
         )
+
+
+def _gone(specs: tuple[ToolSpec, ...], root: Path) -> Iterator[str]:
+    there = {spec.record_prefix for spec in specs}
+    for prefix in schema_files.digests(root):
+        if prefix not in there:
+            yield f"{prefix} was published and has no contract: bring it back"
 
 
 def _instruction(specs: tuple[ToolSpec, ...]) -> Iterator[str]:
