@@ -58,6 +58,10 @@ test-long: $(STAMP) ## The long tests, on the local cloud (PORT)
 	$(UP)
 	$(PY) -m pytest -q -m long
 
+.PHONY: faults
+faults: $(STAMP) ## Fail every AWS call of every mutating tool in every way, and print what came of it
+	@$(PY) -m tests.faults
+
 .PHONY: deploy
 deploy: $(STAMP) ## Deploy to your AWS account (STAGE=dev|prod, ARGS for the CDK CLI)
 	$(CDK) deploy --all -c stage=$(STAGE) $(ARGS)

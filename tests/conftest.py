@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import uuid
 
@@ -66,6 +67,13 @@ def create_tables():
             AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"} for key in keys],
             BillingMode="PAY_PER_REQUEST",
         )
+
+
+def become_stage():
+    """Make this process a stage of its own, outside of pytest."""
+    for name in FOREIGN:
+        os.environ.pop(name, None)
+    os.environ.update(STAGE)
 
 
 def delete_tables():

@@ -91,8 +91,6 @@ def _stage():
 
 def _own_stage() -> None:
     """moto and the stage's environment for the rest of this process, outside of pytest."""
-    for name in conftest.FOREIGN:
-        os.environ.pop(name, None)
-    os.environ.update(conftest.STAGE)
+    conftest.become_stage()
     mock_aws().start()
     aws.s3().create_bucket(Bucket=conftest.WORKSPACE_BUCKET)

@@ -71,6 +71,10 @@ class StoredWorkspaces:
             ConsistentRead=True,
         )["Items"]
 
+    def objects(self, root: str) -> ObjectStore:
+        """A workspace's objects."""
+        return self._store(WorkspaceName("default", root))
+
     def _store(self, name: WorkspaceName) -> ObjectStore:
         return ObjectStore(
             s3=self.stores.s3,
