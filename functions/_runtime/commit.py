@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -11,6 +10,7 @@ from pydantic import ValidationError
 
 from contracts import results
 from contracts.errors import InternalError, TooLargeError, UnavailableError
+from functions._runtime import telemetry
 from functions._runtime.effect import PreconditionFailedError
 from functions._runtime.idempotency import RecordedError
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 RESULT_MAX_BYTES = 200_000
 """A stored answer must fit a DynamoDB item of 400 kB with room to spare."""
 
-_log = logging.getLogger(__name__)
-
 
 def rendered(spec: ToolSpec, output: Answer) -> tuple[Result, str]:
     """The success and its JSON text, checked against its contract and its size.
@@ -35,7 +33,7 @@ def rendered(spec: ToolSpec, output: Answer) -> tuple[Result, str]:
     try:
         result = results.success(spec, output)
     except ValidationError as error:
-        _log.error("the output breaks its contract in %d places", error.error_count())
+        telemetry.failed("an output breaks its contract", error)
         raise InternalError("the tool's answer breaks its contract; nothing was changed") from None
     text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
     if (size := len(text.encode("utf-8"))) > RESULT_MAX_BYTES:
@@ -79,7 +77,7 @@ class RecordedEffect:
 
     def _settle(self, error: Exception) -> None:
         """After any doubt the record decides: it is completed exactly if the effect happened."""
-        _log.warning("a commit ended in %s", type(error).__name__)
+        telemetry.failed("a commit was not confirmed", error)
         unavailable = UnavailableError(
             "the change could not be confirmed; repeat the identical call"
         )

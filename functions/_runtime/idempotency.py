@@ -15,7 +15,6 @@ A crash leaves INPROGRESS until the lease ends; then a call with the same argume
 from __future__ import annotations
 
 import json
-import logging
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -40,6 +39,7 @@ from contracts.errors import (
     InProgressError,
     UnavailableError,
 )
+from functions._runtime import telemetry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,8 +56,6 @@ GRACE_MS = 2_000
 RETRY_AFTER_MS = (250, 5_000)
 
 CONDITION_FAILED = "ConditionalCheckFailedException"
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -170,7 +168,7 @@ class FencedLayer(DynamoDBPersistenceLayer):
                 },
             )
         except (ClientError, BotoCoreError) as error:
-            _log.warning("a record was not released: %s", type(error).__name__)
+            telemetry.failed("a record was not released", error)
 
     def completion(self, answer_json: str) -> dict[str, Any]:
         """The transaction item that completes this attempt's record with its answer."""
@@ -263,7 +261,7 @@ class Guard:
                 retryAfterMs=_retry_after_ms(attempt),
             ) from None
         except IdempotencyPersistenceLayerError as error:
-            _log.warning("the record could not be written: %s", type(error.__cause__).__name__)
+            telemetry.failed("the record could not be written", error.__cause__)
             raise UnavailableError(
                 "the record of calls was not available; repeat the call"
             ) from error

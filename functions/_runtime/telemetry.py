@@ -74,6 +74,11 @@ def measure(
     metrics.flush_metrics()
 
 
+def failed(what: str, error: BaseException | None) -> None:
+    """Log that something of the platform's failed, by the kind of error only."""
+    _logger().warning(what, extra={"exceptionType": type(error).__name__})
+
+
 def unhandled(spec: ToolSpec, error: Exception) -> None:
     """Log a fault of ours by type and place; its text may hold what a caller sent."""
     frames = traceback.extract_tb(error.__traceback__)

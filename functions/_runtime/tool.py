@@ -101,10 +101,12 @@ class Pipeline:
             stage = settings().stage
             result = self._answer(envelope, settings(), attempt)
         except ToolError as error:
-            result = self._failure(error)
+            result = attempt.answer or self._failure(error)
         except Exception as error:  # noqa: BLE001  (the one place: nothing may leave a handler)
             telemetry.unhandled(self.spec, error)
-            result = self._failure(InternalError("a fault of ours; repeating once may help"))
+            # A fault after the commit changes nothing about what happened.
+            internal = InternalError("a fault of ours; repeating once may help")
+            result = attempt.answer or self._failure(internal)
         telemetry.measure(
             self.spec,
             result,
@@ -161,14 +163,9 @@ class Pipeline:
             except RecordedError as recorded:
                 attempt.answer = recorded.answer
             except ToolError as error:
-                if error.is_retryable():
+                if error.is_retryable() or attempt.answer is not None:
                     raise
                 return results.with_key_spent(results.failure(self.spec, error), spent=True)
-            except Exception as error:
-                # A fault after the commit changes nothing about what happened.
-                if attempt.answer is None:
-                    raise
-                telemetry.unhandled(self.spec, error)
             if attempt.answer is None:
                 raise InternalError("the tool ended without an answer; nothing was changed")
             return attempt.answer
