@@ -10,6 +10,7 @@ from contracts.errors import ToolError
 from contracts.registry import UnknownToolError
 from contracts.spec import SpecError
 from toolgate.call import call
+from toolgate.calls_commands import app as calls
 from toolgate.contract_commands import check, emit, list_tools, publish, show
 from toolgate.demo.command import demo
 from toolgate.errors import CommandError
@@ -31,6 +32,7 @@ app.command()(emit)
 app.command()(check)
 app.command()(publish)
 app.command()(call)
+app.add_typer(calls, name="calls")
 app.add_typer(workspace, name="workspace")
 app.add_typer(local, name="local")
 app.command()(demo)
