@@ -62,6 +62,10 @@ test-long: $(STAMP) ## The long tests, on the local cloud (PORT)
 faults: $(STAMP) ## Fail every AWS call of every mutating tool in every way, and print what came of it
 	@$(PY) -m tests.faults
 
+.PHONY: bench
+bench: $(STAMP) ## Measure beside peers, as ratios from one run
+	@$(PY) -m benchmarks.idempotency
+
 .PHONY: deploy
 deploy: $(STAMP) ## Deploy to your AWS account (STAGE=dev|prod, ARGS for the CDK CLI)
 	$(CDK) deploy --all -c stage=$(STAGE) $(ARGS)
