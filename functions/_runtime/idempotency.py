@@ -66,6 +66,7 @@ class Attempt:
     new_owner: Callable[[], str]
     remaining_ms: Callable[[], int]
     key: dict[str, Any] = field(default_factory=dict)
+    arguments_hash: str = ""
     owner: str = ""
     number: int = 0
     blocked_by: DataRecord | None = None
@@ -80,12 +81,13 @@ _attempt: ContextVar[Attempt] = ContextVar("toolgate_attempt")
 
 
 class FencedLayer(DynamoDBPersistenceLayer):
-    """Powertools' DynamoDB layer with owned records. Four of its methods are replaced."""
+    """Powertools' DynamoDB layer with owned records. Three of its methods are replaced."""
 
     def _put_record(self, data_record: DataRecord) -> None:
         """Claim the record, or say who has it. One conditional update."""
         attempt = _attempt.get()
         attempt.key = self._get_key(data_record.idempotency_key)
+        attempt.arguments_hash = data_record.payload_hash
         attempt.owner = ""
         owner, now_ms = attempt.new_owner(), attempt.now_ms()
         lease_ms = now_ms + attempt.remaining_ms() + GRACE_MS
@@ -116,7 +118,7 @@ class FencedLayer(DynamoDBPersistenceLayer):
                     ":expiry": {"N": str(now_ms // 1000 + TTL_S)},
                     ":running": {"S": "INPROGRESS"},
                     ":lease": {"N": str(lease_ms)},
-                    ":hash": {"S": data_record.payload_hash},
+                    ":hash": {"S": attempt.arguments_hash},
                     ":owner": {"S": owner},
                     ":one": {"N": "1"},
                     ":now": {"N": str(now_ms // 1000)},
@@ -196,10 +198,17 @@ class FencedLayer(DynamoDBPersistenceLayer):
         }
 
     def standing(self) -> tuple[str, str, Result | None]:
-        """Status, owner and answer of this attempt's record, read consistently."""
+        """Status, owner and answer of this attempt's record, read consistently.
+
+        All empty if there is none, or one of other arguments: after a deletion, or a day late, the
+        key is another call's, whose answer is not for this one.
+        """
+        attempt = _attempt.get()
         found = self.client.get_item(
-            TableName=self.table_name, Key=_attempt.get().key, ConsistentRead=True
+            TableName=self.table_name, Key=attempt.key, ConsistentRead=True
         ).get("Item", {})
+        if found.get(self.validation_key_attr, {}).get("S") != attempt.arguments_hash:
+            return "", "", None
         data = found.get(self.data_attr, {}).get("S")
         return (
             found.get(self.status_attr, {}).get("S", ""),
