@@ -57,7 +57,10 @@ class RecordedEffect:
         """Write `items` and complete the record with `output`, or nothing.
 
         Raises PreconditionFailedError, UnavailableError, RecordedError, and what `rendered` raises.
+        A call has one commit: RuntimeError for another one.
         """
+        if self._attempt.answer is not None:
+            raise RuntimeError("a call commits once")
         result, text = rendered(self._spec, output)
         self._tries += 1
         try:
@@ -70,12 +73,12 @@ class RecordedEffect:
             reasons = _reasons(error)
             if reasons and not _lost(reasons[-1]) and any(map(_outdated, reasons)):
                 raise PreconditionFailedError from error
-            self._settle(error)
+            result = self._settled(error)
         except BotoCoreError as error:
-            self._settle(error)
+            result = self._settled(error)
         self._attempt.answer = result
 
-    def _settle(self, error: Exception) -> None:
+    def _settled(self, error: Exception) -> Result:
         """After any doubt the record decides: it is completed exactly if the effect happened."""
         telemetry.failed("a commit was not confirmed", error)
         unavailable = UnavailableError(
@@ -89,6 +92,7 @@ class RecordedEffect:
             raise unavailable from error
         if owner != self._attempt.owner:
             raise RecordedError(results.as_duplicate(answer)) from error
+        return answer
 
 
 def _reasons(error: ClientError) -> list[dict[str, Any]]:
