@@ -15,6 +15,7 @@ KEY = args()["idempotencyKey"]
 LEFT_MS = 10_000
 LEASE_MS = 12_000
 """LEFT_MS and the grace."""
+DAY_MS = 86_400_000
 OVER_MS = -10_000
 """The time left of an attempt whose lease has ended by the time that another one comes: it saves
 the tests the waiting. More than the grace."""
