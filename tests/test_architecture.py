@@ -111,7 +111,7 @@ def test_a_package_imports_only_what_its_place_allows(package):
 def test_what_functions_import_is_what_the_layer_and_lambda_hold():
     lines = (ROOT / "functions/requirements.txt").read_text(encoding="utf-8").splitlines()
     listed = {re.split("[=<>\\[]", line)[0] for line in lines if line and line[0] != "#"}
-    assert listed == set(IMPORTED_AS)
+    assert set(IMPORTED_AS) <= listed
     shipped = set().union(*IMPORTED_AS.values(), OF_PYDANTIC, BROUGHT_BY_LAMBDA)
     known = shipped | {"contracts", "functions"} | set(sys.stdlib_module_names)
     assert said(one for one in imports_below("functions") if one.top not in known) == []
