@@ -165,9 +165,8 @@ IdempotencyKey = Annotated[
 RepoRoot = Annotated[
     str,
     Field(
-        min_length=2,
-        max_length=256,
-        pattern=r"^/[A-Za-z0-9._/-]+$",
+        # The length stands in the pattern: beside one, decoders that follow schemas drop it.
+        pattern=r"^/[A-Za-z0-9._/-]{1,255}$",
         description="Name of the workspace, such as /workspace/app; 2-256 characters.",
     ),
     SafePath(absolute=True),
@@ -188,8 +187,6 @@ RepoPath = Annotated[
 Revision = Annotated[
     str,
     Field(
-        min_length=66,
-        max_length=90,
         pattern=r"^[0-9]{1,16}-[0-9a-f]{64}$",
         description="Revision of the workspace, as an earlier answer gave it; opaque.",
     ),

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from contracts.spec import Effect, Scope, Status, ToolSpec
-from contracts.types import WHOLE, Answer, Contract, IdempotencyKey, RepoRoot, SafePath
+from contracts.types import WHOLE, Answer, Contract, IdempotencyKey, SafePath
 
 
 class FilePatch(Contract):
@@ -47,7 +47,16 @@ class Input(Contract):
 
     schema_version: Annotated[Literal[1], WHOLE] = Field(description="Version of this contract: 1.")
     idempotency_key: IdempotencyKey
-    repo_root: RepoRoot
+    repo_root: Annotated[
+        str,
+        Field(
+            min_length=2,
+            max_length=256,
+            pattern=r"^/[A-Za-z0-9._/-]+$",
+            description="Name of the workspace, such as /workspace/app; 2-256 characters.",
+        ),
+        SafePath(absolute=True),
+    ]
     files: Annotated[
         list[FilePatch],
         Field(
