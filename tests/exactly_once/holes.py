@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from contracts.errors import UnavailableError
+from contracts.errors import DeadlineError, UnavailableError
 from contracts.fingerprint import record_id
 from functions._runtime import aws
 from tests.exactly_once.sides import Ours, Stock, Values, spec_of
@@ -151,10 +151,10 @@ def release_throttled(side):
     """A tool fails, and then the write that gives its key back fails as well."""
     injector = Injector(at=1, fault=Fault.THROTTLE)
     with _injected(injector):
-        said = side.process().tool(start=raising(UnavailableError("busy")))()
+        said = side.process().tool(start=raising(DeadlineError("late")))()
     if len(injector.calls) != 2:
         raise AssertionError(injector.calls)
-    return "" if said.code == "UNAVAILABLE" else f"the caller heard {said.code}"
+    return "" if said.code == "TIMEOUT" else f"the caller heard {said.code}"
 
 
 def _injected(injector):

@@ -12,9 +12,9 @@ from contracts.errors import UnavailableError
 from functions._runtime import aws
 from functions._runtime.tool import tool
 from tests.exactly_once.sides import adding
-from tests.exactly_once.world import call, record
+from tests.exactly_once.world import call, raising, record
 from tests.faults.injector import Client, Fault, Injector
-from tests.functions.counter import SPEC, Output, count
+from tests.functions.counter import SPEC, OddError, Output, count, make
 
 pytestmark = pytest.mark.usefixtures("aws_cloud")
 
@@ -104,3 +104,36 @@ def test_what_a_handler_returns_is_not_the_answer_but_what_it_committed():
         return Output(count=99)
 
     assert call(handler)["count"] == stored()["count"] == 1
+
+
+@pytest.mark.parametrize(
+    "error", [None, RuntimeError("bug"), OddError("odd"), UnavailableError("")]
+)
+def test_after_the_commit_the_record_is_left_alone(error, aws_calls):
+    hooks = {"after_commit": raising(error)} if error else {}
+    first = call(make(**hooks))
+    assert aws_calls == ["UpdateItem", "GetItem", "TransactWriteItems"]
+    assert first == stored()
+    assert call() == {**first, "skippedAsDuplicate": True}
+
+
+def test_every_try_has_a_token_of_its_own_that_dynamodb_takes():
+    """A repeat by the SDK has the same token and cannot land twice; a rebase is no repeat."""
+    tokens = []
+
+    def watch(params, **_):
+        tokens.append(params["ClientRequestToken"])
+
+    def move():
+        if len(tokens) < 3:
+            aws.dynamodb().update_item(**adding(1)["Update"])
+
+    event = "provide-client-params.dynamodb.TransactWriteItems"
+    aws.dynamodb().meta.events.register(event, watch)
+    try:
+        assert call(make(before_commit=move))["count"] == 4
+    finally:
+        aws.dynamodb().meta.events.unregister(event, watch)
+    owner = record()["owner"]["S"]
+    assert tokens == [f"{owner}-{n}" for n in range(1, 5)]
+    assert all(1 <= len(token) <= 36 for token in tokens)
