@@ -11,8 +11,10 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from contracts.dialects import DIALECTS, json_schema
+from contracts.dialects import DIALECTS, emitted, json_schema
+from contracts.dialects.lost import lost
 from contracts.fingerprint import canonical
+from contracts.schema_nodes import bare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,14 +23,16 @@ if TYPE_CHECKING:
 
 DIGESTS = "contracts/schemas/digests.json"
 """Digest and reviewer of every published version, by key."""
+INDEX = "contracts/schemas/index.json"
+"""What each target is not told of each tool's arguments, by model name and dialect."""
 
 
 def promise(spec: ToolSpec) -> dict[str, Any]:
     """What a digest is made of."""
     document = json_schema.emit(spec)
     return {
-        "input": _bare(document["input"]),
-        "output": _bare(document["output"]),
+        "input": bare(document["input"]),
+        "output": bare(document["output"]),
         "codes": dict(spec.codes),
         "effect": spec.effect.value,
         "approval": spec.approval.value,
@@ -37,33 +41,30 @@ def promise(spec: ToolSpec) -> dict[str, Any]:
 
 def digest(spec: ToolSpec) -> str:
     """`sha256:` and the hash of the promise."""
-    text = canonical(promise(spec))
+    return digest_of(promise(spec))
+
+
+def digest_of(promised: dict[str, Any]) -> str:
+    """The digest of a promise that was made before."""
+    text = canonical(promised)
     return f"sha256:{hashlib.sha256(text.encode('utf-8')).hexdigest()}"
 
 
 def documents(specs: Iterable[ToolSpec]) -> dict[str, str]:
     """Every emitted file: its path in the project, and its text."""
-    return {
+    specs = tuple(specs)
+    found = {
         f"contracts/schemas/{spec.model_name}.json": dump(
-            {"tool": spec.key, **{name: emit(spec) for name, emit in DIALECTS.items()}}
+            {"tool": spec.key, **{name: emitted(spec, name) for name in DIALECTS}}
         )
         for spec in specs
     }
+    found[INDEX] = dump(
+        {spec.model_name: {name: lost(spec, name) for name in DIALECTS} for spec in specs}
+    )
+    return found
 
 
 def dump(document: Any) -> str:
     """JSON as it is committed: two blanks, unicode as it is, a final newline."""
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-
-
-def _bare(node: Any, *, names: bool = False) -> Any:
-    """A schema without its descriptions; `names` says that the keys are property names."""
-    if isinstance(node, list):
-        return [_bare(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    return {
-        key: _bare(value, names=key == "properties" and not names)
-        for key, value in node.items()
-        if names or key != "description"
-    }

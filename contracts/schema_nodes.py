@@ -1,8 +1,11 @@
-"""Steps through a JSON Schema: to what a `$ref` means, and through `X | null` to X."""
+"""Steps through a JSON Schema: to what a `$ref` means, through `X | null` to X, to every node."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Node = dict[str, Any]
 
@@ -25,3 +28,33 @@ def present(node: Node, root: Node | None = None) -> tuple[Node, bool]:
         return node, False
     beside = {key: value for key, value in node.items() if key != "anyOf"}
     return {**follow(given[0], root or {}), **beside}, True
+
+
+def nodes(schema: Node, pointer: str = "") -> Iterator[tuple[str, Node]]:
+    """Every schema in a schema without `$ref`, with the JSON pointer of the values it is for.
+
+    `*` stands for any item of a list and any further property; branches have their union's pointer.
+    """
+    yield pointer, schema
+    for name, child in schema.get("properties", {}).items():
+        yield from nodes(child, f"{pointer}/{name}")
+    if isinstance(schema.get("items"), dict):
+        yield from nodes(schema["items"], f"{pointer}/*")
+    if isinstance(schema.get("additionalProperties"), dict):
+        yield from nodes(schema["additionalProperties"], f"{pointer}/*")
+    for key in ("anyOf", "oneOf", "allOf"):
+        for branch in schema.get(key, ()):
+            yield from nodes(branch, pointer)
+
+
+def bare(node: Any, *, names: bool = False) -> Any:
+    """A schema without its descriptions; `names` says that the keys are property names."""
+    if isinstance(node, list):
+        return [bare(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: bare(value, names=key == "properties" and not names)
+        for key, value in node.items()
+        if names or key != "description"
+    }

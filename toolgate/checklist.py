@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from contracts import publishing, registry
-from contracts.dialects import bedrock, json_schema
+from contracts.dialects import json_schema, portability
 from contracts.instruction import agent_instruction
 from contracts.spec import Approval, Effect, SpecError, Status
 from toolgate import schema_files
@@ -54,7 +54,7 @@ def run(specs: Iterable[ToolSpec], root: Path = ROOT) -> list[Line]:
         ("arguments are validated before any side effect", _validated_first),
         ("names carry the version, and contract and handler share a path", _versioned),
         ("every argument and answer field is described", _described),
-        ("what Bedrock is sent holds only keywords and names it takes", _portable),
+        ("what each target is sent holds only what it takes", _portable),
         ("golden cases cover validation, replay and conflict", _golden),
         ("tools that touch production stop at a gate", _gated),
         ("published versions keep their digest", _kept),
@@ -151,14 +151,7 @@ def _described(spec: ToolSpec, _root: Path) -> Iterator[str]:
 
 
 def _portable(spec: ToolSpec, _root: Path) -> Iterator[str]:
-    for where, schema in (
-        ("request", bedrock.request_schema(spec)),
-        ("response", bedrock.response_schema(spec)),
-    ):
-        for keyword in sorted(_keywords(schema) - bedrock.WHITELIST):
-            yield f"{where} uses {keyword}"
-    if len(bedrock.tool_name(spec)) > bedrock.TOOL_NAME_MAX:
-        yield f"{bedrock.tool_name(spec)} is longer than {bedrock.TOOL_NAME_MAX} characters"
+    yield from portability.problems(spec)
 
 
 def _golden(spec: ToolSpec, root: Path) -> Iterator[str]:
@@ -221,12 +214,3 @@ def _objects(node: Any, pointer: str = "") -> Iterator[tuple[str, dict[str, Any]
             yield pointer, node
         for key, child in node.items():
             yield from _objects(child, f"{pointer}/{key}")
-
-
-def _keywords(schema: dict[str, Any]) -> set[str]:
-    found = set(schema)
-    for child in schema.get("properties", {}).values():
-        found |= _keywords(child)
-    if "items" in schema:
-        found |= _keywords(schema["items"])
-    return found

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from contracts import publishing, registry
 from contracts.dialects import DIALECTS
+from contracts.dialects.targets import UnportableError
 from toolgate import checklist, schema_files
 from toolgate.errors import CommandError
 
@@ -54,7 +55,12 @@ def show(
     """Print a tool's schema in one dialect, as one JSON document."""
     if dialect not in DIALECTS:
         raise CommandError(f"there is no dialect {dialect!r}; there are {', '.join(DIALECTS)}")
-    typer.echo(publishing.dump(DIALECTS[dialect](registry.find(name))), nl=False)
+    spec = registry.find(name)
+    try:
+        document = DIALECTS[dialect](spec)
+    except UnportableError as error:
+        raise CommandError(f"{spec.model_name} has no {dialect} document: {error}") from None
+    typer.echo(publishing.dump(document), nl=False)
 
 
 def emit() -> None:

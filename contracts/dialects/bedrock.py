@@ -11,20 +11,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from contracts.dialects.arguments import arguments, description
 from contracts.dialects.inline import inline
+from contracts.dialects.narrow import narrow
+from contracts.dialects.targets import TARGETS
 from contracts.dialects.words import described, shape
 from contracts.results import failure_model, success_model
 from contracts.schema_nodes import present
 from contracts.spec import Approval, Effect
 
 if TYPE_CHECKING:
+    from contracts.dialects.targets import Target
     from contracts.spec import ToolSpec
 
 OPENAPI = "3.0.0"
-WHITELIST = frozenset({"type", "description", "properties", "items", "required"})
-"""The only schema keywords that are emitted."""
-FROM_NAME = "schemaVersion"
-"""An argument that the model does not send: it is filled from the tool's name."""
+TARGET = TARGETS["bedrock"]
 TOOL_NAME_MAX = 64
 
 
@@ -33,7 +34,7 @@ def emit(spec: ToolSpec) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": spec.model_name,
         "summary": spec.summary,
-        "description": description(spec),
+        "description": description(spec, TARGET),
         "requestBody": {
             "required": True,
             "content": {"application/json": {"schema": request_schema(spec)}},
@@ -45,12 +46,22 @@ def emit(spec: ToolSpec) -> dict[str, Any]:
             }
         },
     }
-    if spec.effect is Effect.DESTRUCTIVE and spec.approval is not Approval.DUAL:
+    if must_confirm(spec):
         operation["x-requireConfirmation"] = "ENABLED"
     return {
         "openapi": OPENAPI,
         "info": {"title": spec.model_name, "version": spec.version},
         "paths": {api_path(spec): {"post": operation}},
+    }
+
+
+def schemas(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The schemas in a document: `input`, the arguments, and `result`, the answer."""
+    ((_, methods),) = document["paths"].items()
+    media = "application/json"
+    return {
+        "input": methods["post"]["requestBody"]["content"][media]["schema"],
+        "result": methods["post"]["responses"]["200"]["content"][media]["schema"],
     }
 
 
@@ -64,22 +75,16 @@ def tool_name(spec: ToolSpec) -> str:
     return f"POST__{spec.model_name}__{spec.model_name}"
 
 
-def description(spec: ToolSpec) -> str:
-    """What the operation does, for the model."""
-    if not spec.mutates:
-        return spec.summary
-    return f"{spec.summary} Send the same idempotencyKey to repeat a call: it never happens twice."
+def must_confirm(spec: ToolSpec) -> bool:
+    """Whether Bedrock asks the user first: a courtesy where no other people have to agree."""
+    return spec.effect is Effect.DESTRUCTIVE and spec.approval is not Approval.DUAL
 
 
 def request_schema(spec: ToolSpec) -> dict[str, Any]:
     """The arguments: scalars as they are, nested values as JSON text."""
-    schema = inline(spec.input_schema)
+    schema = arguments(spec, TARGET)
     properties = {}
-    required = set(schema.get("required", []))
     for name, declared in schema["properties"].items():
-        if name == FROM_NAME:
-            required.discard(name)
-            continue
         field, _ = present(declared)
         if is_nested(field):
             said = str(field.get("description", "")).strip()
@@ -87,11 +92,7 @@ def request_schema(spec: ToolSpec) -> dict[str, Any]:
             properties[name] = {"type": "string", "description": text.strip()}
         else:
             properties[name] = {"type": field["type"], "description": described(field)}
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": [name for name in properties if name in required],
-    }
+    return {"type": "object", "properties": properties, "required": schema["required"]}
 
 
 def is_nested(field: dict[str, Any]) -> bool:
@@ -101,6 +102,11 @@ def is_nested(field: dict[str, Any]) -> bool:
 
 def response_schema(spec: ToolSpec) -> dict[str, Any]:
     """Success and failure in one object: the target has no unions, so `ok` says which it is."""
+    return result_schema(spec, TARGET)
+
+
+def result_schema(spec: ToolSpec, target: Target, *, open_nulls: bool = False) -> dict[str, Any]:
+    """Success and failure in one object for any target without unions."""
     good = inline(success_model(spec).model_json_schema(by_alias=True, mode="serialization"))
     bad = inline(failure_model(spec).model_json_schema(by_alias=True, mode="serialization"))
     properties = {
@@ -108,25 +114,10 @@ def response_schema(spec: ToolSpec) -> dict[str, Any]:
         "error": bad["properties"]["error"],
         "ok": {"type": "boolean", "description": "True for a success, false for a failure."},
     }
-    properties = {name: properties[name] for name in ("ok", *(n for n in properties if n != "ok"))}
-    return {
+    names = ("ok", *(name for name in properties if name != "ok"))
+    whole = {
         "type": "object",
-        "properties": {name: _narrow(child) for name, child in properties.items()},
+        "properties": {name: properties[name] for name in names},
         "required": ["ok", "schemaVersion"],
     }
-
-
-def _narrow(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema in the whitelist's keywords; everything else goes into the description."""
-    schema, _ = present(schema)
-    out: dict[str, Any] = {"type": schema.get("type", "object")}
-    if said := described({k: v for k, v in schema.items() if k not in {"properties", "items"}}):
-        out["description"] = said
-    if schema.get("properties"):
-        out["properties"] = {name: _narrow(child) for name, child in schema["properties"].items()}
-        out["required"] = schema.get("required", [])
-        if not out["required"]:
-            del out["required"]
-    if "items" in schema:
-        out["items"] = _narrow(schema["items"])
-    return out
+    return narrow(whole, target, open_nulls=open_nulls)

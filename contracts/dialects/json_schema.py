@@ -28,3 +28,13 @@ def emit(spec: ToolSpec) -> dict[str, Any]:
 def _written(model: Any) -> dict[str, Any]:
     schema: dict[str, Any] = model.model_json_schema(by_alias=True, mode="serialization")
     return schema
+
+
+def schemas(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The schemas in a document: `input`, `output` and `error`."""
+    return {part: document[part] for part in ("input", "output", "error")}
+
+
+def tool_name(spec: ToolSpec) -> str:
+    """The tool's own name; nothing is composed."""
+    return spec.model_name

@@ -19,6 +19,14 @@ def bounds(schema: dict[str, Any]) -> str:
     said += _range(schema, "minLength", "maxLength", " characters")
     said += _range(schema, "minItems", "maxItems", " items")
     said += _range(schema, "minimum", "maximum", "")
+    if "exclusiveMinimum" in schema:
+        said.append(f"more than {schema['exclusiveMinimum']}")
+    if "exclusiveMaximum" in schema:
+        said.append(f"less than {schema['exclusiveMaximum']}")
+    if "multipleOf" in schema:
+        said.append(f"a multiple of {schema['multipleOf']}")
+    if schema.get("uniqueItems"):
+        said.append("no item twice")
     if "pattern" in schema:
         said.append(f"must match {schema['pattern']}")
     if schema.get("default") is not None:
@@ -66,9 +74,30 @@ def shape(schema: dict[str, Any]) -> str:
             nested = child.get("type") in {"array", "object"} or "oneOf" in child
             what = shape(child) if nested else described(child)
             optional = "" if name in required else ", optional"
-            parts.append(f'"{name}" ({_kind(child)}{optional}): {what}')
+            parts.append(f'"{name}" ({_kind(child)}{optional})' + (f": {what}" if what else ""))
         return "an object with " + "; ".join(parts)
     return f"{_kind(schema)} {described(schema)}".strip()
+
+
+def form(schema: dict[str, Any]) -> str:
+    """The bare form of a value, such as `[{"path": string, "mode": "a" | "b", "size"?: integer}]`.
+
+    Names, types and fixed values only; `?` marks what may be left out.
+    """
+    schema, _ = present(schema)
+    if "oneOf" in schema:
+        return " | ".join(form(branch) for branch in schema["oneOf"])
+    if "const" in schema or "enum" in schema:
+        values = [schema["const"]] if "const" in schema else schema["enum"]
+        return " | ".join(json.dumps(value, ensure_ascii=False) for value in values)
+    if schema.get("type") == "array":
+        return f"[{form(schema['items'])}]"
+    if schema.get("type") == "object":
+        required = set(schema.get("required", []))
+        fields = schema.get("properties", {}).items()
+        parts = [f'"{n}"{"" if n in required else "?"}: {form(child)}' for n, child in fields]
+        return "{" + ", ".join(parts) + "}"
+    return _kind(schema)
 
 
 def _kind(schema: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ TITLES = (
     "names carry the version, and contract and handler share a path",
     "committed schemas are what the handlers' contracts emit",
     "every argument and answer field is described",
-    "what Bedrock is sent holds only keywords and names it takes",
+    "what each target is sent holds only what it takes",
     "golden cases cover validation, replay and conflict",
     "tools that touch production stop at a gate",
     "published versions keep their digest",
