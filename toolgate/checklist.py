@@ -7,11 +7,11 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from contracts import publishing, registry
+from contracts import registry
 from contracts.dialects import json_schema, portability
 from contracts.instruction import agent_instruction
 from contracts.spec import Approval, Effect, SpecError, Status
-from toolgate import schema_files
+from toolgate import promises, schema_files
 from toolgate.project import ROOT
 
 if TYPE_CHECKING:
@@ -183,11 +183,7 @@ def _kept(spec: ToolSpec, root: Path) -> Iterator[str]:
         return
     if spec.status is Status.DRAFT:
         yield "is published and calls itself a draft"
-    if published["digest"] != publishing.digest(spec):
-        yield (
-            f"its schema is not the one published as {published['version']}: "
-            f"undo the change, or make it {spec.name} v{spec.major + 1}"
-        )
+    yield from promises.broken(spec, published, root)
 
 
 def _gone(specs: tuple[ToolSpec, ...], root: Path) -> Iterator[str]:

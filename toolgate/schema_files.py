@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from contracts import publishing
 from contracts.spec import Status
+from toolgate import promises
 from toolgate.errors import CommandError
 from toolgate.project import ROOT
 
@@ -79,7 +80,7 @@ def digests(root: Path = ROOT) -> dict[str, dict[str, str]]:
 
 
 def publish(spec: ToolSpec, read_by: str, root: Path = ROOT) -> None:
-    """Record the digest of a draft and make it active. Raises CommandError if it is no draft."""
+    """Record what a draft promises and make it active. Raises CommandError if it is no draft."""
     known = digests(root)
     if spec.record_prefix in known:
         raise CommandError(f"{spec.record_prefix} is published; its next schema is a new version")
@@ -96,6 +97,7 @@ def publish(spec: ToolSpec, read_by: str, root: Path = ROOT) -> None:
 
 def _record(spec: ToolSpec, read_by: str, known: dict[str, dict[str, str]], root: Path) -> None:
     entry = {"version": spec.version, "digest": publishing.digest(spec), "readBy": read_by}
+    promises.store(spec, root)
     known = dict(sorted({**known, spec.record_prefix: entry}.items()))
     (root / publishing.DIGESTS).write_text(publishing.dump(known), encoding="utf-8")
 

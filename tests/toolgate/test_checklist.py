@@ -116,7 +116,7 @@ def test_the_project_as_it_is_breaks_no_rule(title):
         (
             TITLES[10],
             replace(PATCH, approval=Approval.DUAL),
-            "is not the one published as 1.0.0: undo the change, or make it apply_patch v2",
+            "approval: breaking: approval none -> dual; undo the change, or make it apply_patch v2",
         ),
         (TITLES[5], replace(READ, summary="Else."), "read_file_v1.json is out of date"),
         (TITLES[11], READ, "apply_patch@1 was published and has no contract"),
@@ -219,8 +219,9 @@ def test_a_schema_that_was_edited_or_is_missing_or_left_over_is_named(project):
 
 def test_a_digest_that_was_edited_is_named(project):
     edit(project / publishing.DIGESTS, publishing.digest(PATCH), "sha256:0")
-    (problem,) = problems(TITLES[10], [PATCH], project)
-    assert problem.startswith("apply_patch_v1: its schema is not the one published as 1.0.0")
+    kept, moved = problems(TITLES[10], [PATCH], project)
+    assert "published/apply_patch_v1.json is not what contracts/schemas/digests.json has" in kept
+    assert moved.startswith("apply_patch_v1: its schema is not the one published as 1.0.0")
 
 
 def test_a_published_contract_without_its_digest_is_named(project):

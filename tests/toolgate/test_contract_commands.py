@@ -13,7 +13,7 @@ from contracts import publishing, registry
 from contracts.dialects import DIALECTS, json_schema
 from contracts.spec import Status
 from tests.toolgate.projects import TITLES, copied
-from toolgate import __main__, schema_files
+from toolgate import __main__, promises, schema_files
 from toolgate.errors import CommandError
 
 PATCH = registry.find("apply_patch_v1")
@@ -178,7 +178,9 @@ def test_publish_records_the_digest_and_makes_the_draft_active_for_good(project)
     entry = {"version": "1.0.0", "digest": digest, "readBy": "a reader"}
     assert schema_files.digests(project)["read_file@1"] == entry
     changed = {name for name, data in files_of(project).items() if before.get(name) != data}
-    assert changed == {READ.contract_path, publishing.DIGESTS}
+    assert changed == {READ.contract_path, publishing.DIGESTS, promises.path(READ)}
+    promise = json.loads((project / promises.path(READ)).read_text("utf-8"))
+    assert publishing.digest_of(promise) == digest
     assert "status=Status.ACTIVE" in (project / READ.contract_path).read_text()
 
     assert in_project(project, "check")[0] == 0
@@ -197,7 +199,10 @@ def test_a_published_schema_that_changes_is_found(project):
     code, out, _ = in_project(project, "check")
     assert code == 1
     assert "FAIL  published versions keep their digest" in out
-    assert "make it apply_patch v2" in out
+    assert (
+        "        apply_patch_v1: input: breaking: /properties/files/items/properties/content "
+        "maxLength 500000 -> 400000; undo the change, or make it apply_patch v2\n"
+    ) in out
 
 
 def test_a_draft_that_does_not_say_so_is_not_published_halfway(project):
