@@ -11,6 +11,7 @@ from contracts.registry import UnknownToolError
 from contracts.spec import SpecError
 from toolgate.call import call
 from toolgate.calls_commands import app as calls
+from toolgate.compat_commands import compat
 from toolgate.contract_commands import check, emit, list_tools, publish, show
 from toolgate.demo.command import demo
 from toolgate.errors import CommandError
@@ -30,6 +31,7 @@ app.command("list")(list_tools)
 app.command()(show)
 app.command()(emit)
 app.command()(check)
+app.command()(compat)
 app.command()(publish)
 app.command()(call)
 app.add_typer(calls, name="calls")
