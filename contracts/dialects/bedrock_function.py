@@ -85,17 +85,19 @@ def tool_name(spec: ToolSpec) -> str:
 def _texts(field: dict[str, Any]) -> list[str]:
     """A parameter's description, from the fullest to the barest."""
     said = str(field.get("description", "")).strip()
+    first = said.split(". ", 1)[0].rstrip(".") + "."
     if not is_nested(field):
-        return [described(field), said, bounds(field) or str(field["type"])]
-    kinds = (shape(field), shape(bare(field)), form(field))
-    texts = [f"{said} Send JSON text: {kind}".strip() for kind in kinds]
-    return [*texts, f"JSON text: {form(field)}"]
+        return [described(field), described({**field, "description": first}), bounds(field)]
+    barest = shape(bare(field))
+    pairs = ((said, shape(field)), (said, barest), (first, barest), (first, form(field)))
+    return [f"{text} Send JSON text: {kind}".strip() for text, kind in pairs]
 
 
 def _first_that_fits(name: str, texts: Sequence[str]) -> str:
     for text in texts:
         if text and len(text) <= PARAMETER_TEXT_MAX:
             return text
+    # Half a form would be a wrong form.
     raise UnportableError(f"/{name} cannot be described in {PARAMETER_TEXT_MAX} characters")
 
 

@@ -43,7 +43,7 @@ def _walk(wanted: Node, got: Node, pointer: str, said: str) -> Iterator[tuple[st
     if "anyOf" in wanted and "anyOf" not in got:
         yield pointer, "anyOf"
         wanted, _ = present(wanted)
-    if wanted.get("description", "") not in said:
+    if str(wanted.get("description", "")).strip() not in said:
         yield pointer, "description"
     for key, value in wanted.items():
         if key not in _DEEPER and (key not in got or got[key] != value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
 from typing import Annotated, Literal
 
@@ -9,6 +10,8 @@ import pytest
 from pydantic import Field
 
 from contracts import publishing, registry
+from contracts.dialects import DIALECTS
+from contracts.dialects.lost import lost
 from contracts.errors import DomainError
 from contracts.publishing import digest
 from contracts.spec import Approval, Effect, Status
@@ -159,3 +162,20 @@ def test_the_digest_of_apply_patch_v1_never_changes():
 
 def test_committed_schemas_are_what_the_contracts_emit():
     assert schema_files.stale(registry.specs()) == []
+
+
+def test_the_index_lists_for_each_tool_and_target_what_is_lost():
+    specs = registry.specs()
+    index = json.loads(publishing.documents(specs)[publishing.INDEX])
+    assert list(index) == [spec.model_name for spec in specs]
+    for spec in specs:
+        assert index[spec.model_name] == {name: lost(spec, name) for name in DIALECTS}
+    assert {"pointer": "/dryRun", "keyword": "default"} in index["apply_patch_v1"]["gateway"]
+
+
+def test_an_index_that_was_edited_is_out_of_date(tmp_path):
+    specs = registry.specs()
+    schema_files.write(specs, tmp_path)
+    assert schema_files.stale(specs, tmp_path) == []
+    (tmp_path / publishing.INDEX).write_text("{}\n")
+    assert schema_files.stale(specs, tmp_path) == [publishing.INDEX]
