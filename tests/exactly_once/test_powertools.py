@@ -85,6 +85,7 @@ def test_powertools_calls_the_layer_in_the_order_that_it_was_written_for(asked):
     assert found == PATTERNS
 
 
+@pytest.mark.usefixtures("still")
 def test_a_lease_that_ends_on_one_clock_only_is_asked_for_three_times(asked):
     """Powertools judges by the machine's clock whether a lease is over, the claim by ours."""
     with clock(-60_000), pytest.raises(Crash):

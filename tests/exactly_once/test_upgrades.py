@@ -105,10 +105,11 @@ def test_versions_and_aliases_of_a_lambda_share_the_keys():
     assert count() == 1
 
 
+@pytest.mark.usefixtures("still")
 def test_a_key_of_a_running_old_version_is_taken_over_by_the_new_one():
     with pytest.raises(Crash):
         call(make(before_commit=raising(Crash())))
-    with clock(LEASE_MS + 1_000):
+    with clock(LEASE_MS + 1):
         assert call(renamed(of(make())))["skippedAsDuplicate"] is False
     assert record()["attempt"] == {"N": "2"}
 
