@@ -26,6 +26,7 @@ NEVER_SHIPPED = frozenset(
         "contracts.registry",  # would import every tool
         "contracts.publishing",
         "contracts.instruction",
+        "contracts.compatibility",
         "contracts.dialects",
         "contracts.schemas",
     }
