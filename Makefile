@@ -60,6 +60,7 @@ test-long: $(STAMP) ## The long tests, on the local cloud (PORT)
 
 .PHONY: faults
 faults: $(STAMP) ## Fail every AWS call of every mutating tool in every way, and print what came of it
+	@$(PY) -m tests.exactly_once
 	@$(PY) -m tests.faults
 
 .PHONY: bench
