@@ -8,6 +8,7 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV30SpecValidator
+from pydantic import Field
 
 from agents import events
 from contracts import registry
@@ -26,8 +27,9 @@ from contracts.dialects import (
 from contracts.dialects.targets import TARGETS
 from contracts.results import failure_model, success_model
 from contracts.spec import Approval, Effect
+from contracts.types import Contract
 from tests.contracts.aws_shapes import faults
-from tests.contracts.examples import CHANGES, EXAMPLES, MANY, WORDY
+from tests.contracts.examples import CHANGES, EXAMPLES, MANY, WORDY, tool
 
 SPECS = (*registry.specs(), *EXAMPLES)
 each_spec = pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.model_name)
@@ -254,3 +256,17 @@ def test_a_union_is_one_object_on_the_gateway_that_says_what_belongs_to_which_va
         "to": "The new name. Only when kind is move, and needed then. (at most 20 characters)",
         "size": "A size. Only when kind is move or drop or forget. (0 to 9)",
     }
+
+
+@pytest.mark.parametrize(("length", "kept"), [(500, True), (501, False)])
+def test_a_description_is_shortened_only_if_it_has_more_than_500_characters(length, kept):
+    text = "A flag. ".ljust(length, "x")
+
+    class Flag(Contract):
+        """Takes a flag."""
+
+        flag: bool = Field(description=text)
+
+    function = bedrock_function.emit(tool("demo.flag", Flag))
+    assert function["parameters"]["flag"]["description"] == (text if kept else "A flag.")
+    assert (text in function["description"]) is not kept
