@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Annotated, cast
 
 import typer
+from pydantic import TypeAdapter, ValidationError
 from rich.console import Console
 from rich.progress import Progress as Bar
 
-from contracts.types import path_problem
+from contracts.types import RepoRoot, path_problem
 from functions._runtime.workspace import Stores
 from toolgate import workspace as api
 from toolgate.deployed import Where, client_and_outputs
 from toolgate.errors import CommandError
+from toolgate.project import ROOT
 
 app = typer.Typer(help="Move files into and out of workspaces.", no_args_is_help=True)
 
@@ -52,6 +54,7 @@ def push(
             by=getpass.getuser(),
             now_ms=time.time_ns() // 1_000_000,
             message=message,
+            state_directory=state_of(target, stage),
             discard_pulled=discard_pulled,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
@@ -71,6 +74,9 @@ def pull(
     repo_root: Name,
     target: Target = "local",
     stage: Stage = "dev",
+    branch: Annotated[
+        str | None, typer.Option("--branch", help="Instead of toolgate/NAME; in a repository only.")
+    ] = None,
     *,
     checkout: Annotated[
         bool, typer.Option("--checkout", help="Check the pulled branch out as well.")
@@ -78,7 +84,12 @@ def pull(
 ) -> None:
     """Bring agents' work back: as commits on a branch of its own in a git repository."""
     result = api.pull(
-        stores_of(target, stage), directory.resolve(), checked(repo_root), checkout=checkout
+        stores_of(target, stage),
+        directory.resolve(),
+        checked(repo_root),
+        branch=branch,
+        checkout=checkout,
+        state_directory=state_of(target, stage),
     )
     if result.branch:
         typer.echo(f"{result.commits} new commits on {result.branch}")
@@ -137,13 +148,23 @@ def stores_of(target: str, stage: str) -> Stores:
         raise CommandError(f"stage {stage} has no workspaces yet: deploy it first") from None
 
 
+def state_of(target: str, stage: str) -> Path:
+    """Where it is kept what plain directories and the workspaces of a stage have in common."""
+    return ROOT / ".local" / "workspaces" / f"{target}-{stage}"
+
+
 def checked(repo_root: str) -> str:
     """The workspace's name, if tools would accept it. Raises CommandError."""
-    if not repo_root.startswith("/") or len(repo_root) < len("/x"):
-        raise CommandError("a workspace's name begins with /, such as /workspace/app")
-    if problem := path_problem(repo_root, absolute=True):
-        raise CommandError(f"the workspace's name {problem}")
-    return repo_root
+    try:
+        return TypeAdapter(RepoRoot).validate_python(repo_root)
+    except ValidationError:
+        problem = path_problem(repo_root, absolute=True) if repo_root.startswith("/") else None
+    raise CommandError(
+        f"the workspace's name {problem}"
+        if problem
+        else "a workspace's name is / and then 1-255 of the characters A-Z a-z 0-9 . _ / -, "
+        "such as /workspace/app"
+    )
 
 
 def _revision(stores: Stores, repo_root: str, text: str) -> str:

@@ -318,3 +318,29 @@ def test_empty_directory_is_a_workspace_too(stores: Stores, tmp_path: Path):
     agent(stores, FileWrite("first", b"1"))
     export_tree(workspace(stores).snapshot(), top)
     assert look(top) == {"first": (False, b"1")}
+
+
+def test_path_over_the_limit_is_refused_with_the_limit(stores: Stores, place: Path):
+    # Made step by step, because no path this long can be given to the system at once.
+    inside = os.open(place, os.O_RDONLY)
+    for name in ["d" * 199] * 19 + ["e" * 99]:
+        os.mkdir(name, dir_fd=inside)
+        below = os.open(name, os.O_RDONLY, dir_fd=inside)
+        os.close(inside)
+        inside = below
+    os.close(os.open("f" * 197, os.O_CREAT | os.O_WRONLY, dir_fd=inside))
+    os.close(inside)
+    with pytest.raises(DirectoryError, match=r"ddd.* has 4097 bytes; a path may have 4096"):
+        import_tree(stores, place, ROOT, by="ada", now_ms=NOW)
+
+
+def test_directory_too_deep_for_the_system_says_so(stores: Stores, place: Path):
+    inside = os.open(place, os.O_RDONLY)
+    for name in ["d" * 199] * 20 + ["e" * 90]:
+        os.mkdir(name, dir_fd=inside)
+        below = os.open(name, os.O_RDONLY, dir_fd=inside)
+        os.close(inside)
+        inside = below
+    os.close(inside)
+    with pytest.raises(DirectoryError, match="cannot be read: File name too long"):
+        import_tree(stores, place, ROOT, by="ada", now_ms=NOW)

@@ -1,117 +1,30 @@
-"""Pushing a repository and pulling agents' work back as commits."""
+"""Pushing a repository: what goes, what stays at home, and what is refused."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from contracts.errors import NotFoundError, UnavailableError
-from functions._runtime.workspace import Edit, FileWrite
+from functions._runtime.workspace import FileWrite
 from functions._runtime.workspace.names import decode
-from tests.functions.workspace.cloud import (
-    ROOT,
-    Done,
-    TableEffect,
-    workspace,
-)
+from tests.functions.workspace.cloud import ROOT, workspace
+from tests.toolgate.repositories import NOW, Repo, made_repo, paths
 from toolgate.workspace import (
     GitError,
-    PullRefusedError,
-    PullResult,
     PushRefusedError,
-    PushResult,
     log,
-    pull,
-    push,
 )
 
 if TYPE_CHECKING:
     from functions._runtime.workspace import Stores
 
-NOW = 1_700_000_000_000
-IDENTITY = {
-    "GIT_AUTHOR_NAME": "Ada",
-    "GIT_AUTHOR_EMAIL": "ada@example.invalid",
-    "GIT_COMMITTER_NAME": "Ada",
-    "GIT_COMMITTER_EMAIL": "ada@example.invalid",
-    "GIT_CONFIG_NOSYSTEM": "1",
-}
-
-
-@dataclass
-class Repo:
-    """A repository, its workspace, and an agent that patches it."""
-
-    path: Path
-    stores: Stores
-    state: Path
-
-    def git(self, *arguments: str) -> str:
-        env = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], **IDENTITY}
-        run = subprocess.run(
-            ["git", *arguments], cwd=self.path, env=env, capture_output=True, check=True
-        )
-        return run.stdout.decode("utf-8", "surrogateescape").strip()
-
-    def write(self, name: str, data: bytes) -> Path:
-        path = self.path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-        return path
-
-    def commit(self, message: str = "Commit") -> str:
-        self.git("add", "-A")
-        self.git("commit", "-q", "-m", message)
-        return self.git("rev-parse", "HEAD")
-
-    def push(self, directory: Path | None = None, **more: Any) -> PushResult:
-        arguments: dict[str, Any] = {"by": "ada", "now_ms": NOW}
-        return push(self.stores, directory or self.path, ROOT, **(arguments | more))
-
-    def pull(self, directory: Path | None = None, **more: Any) -> PullResult:
-        return pull(self.stores, directory or self.path, ROOT, **more)
-
-    def agent(self, *writes: FileWrite, message: str = "Agent's change", at_ms: int = NOW) -> None:
-        number = workspace(self.stores).snapshot().head.seq
-        workspace(
-            self.stores,
-            effect=TableEffect(self.stores, f"apply_patch@1#{number}"),
-            by="bedrock",
-            now_ms=lambda: at_ms,
-        ).change(lambda _: Edit(writes, Done(), message))
-
-    def status(self) -> str:
-        return self.git("status", "--porcelain") + self.git("rev-parse", "HEAD", "HEAD:")
-
 
 @pytest.fixture
 def repo(stores: Stores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    made = Repo(tmp_path / "repo", stores, tmp_path / "state")
-    made.path.mkdir()
-    made.git("init", "-q", "-b", "main")
-    made.write("README.md", b"# App\n")
-    made.write("src/app.py", b"print('hello')\n")
-    made.write(".gitignore", b"*.log\nsecret/\n")
-    made.write("run", b"#!/bin/sh\n").chmod(0o755)
-    (made.path / "link").symlink_to("src/app.py")
-    made.commit("Start")
-    return made
-
-
-def wipe(stores: Stores) -> None:
-    for row in stores.dynamodb.scan(TableName="workspace")["Items"]:
-        key = {"pk": row["pk"], "sk": row["sk"]}
-        stores.dynamodb.delete_item(TableName="workspace", Key=key)
-
-
-def paths(stores: Stores) -> list[bytes]:
-    return [path for path, _ in workspace(stores).snapshot().walk()]
+    return made_repo(stores, tmp_path, monkeypatch)
 
 
 def test_first_push_creates_the_workspace(repo: Repo):
@@ -232,178 +145,6 @@ def test_failing_store_leaves_the_head_and_the_record(repo: Repo):
     assert repo.push().changed
 
 
-def test_pull_brings_each_change_as_a_commit_with_its_author_time_and_message(repo: Repo):
-    base = repo.git("rev-parse", "HEAD")
-    repo.push()
-    repo.agent(FileWrite("src/app.py", b"one\n"), message="Say one", at_ms=NOW + 60_000)
-    repo.agent(
-        FileWrite("src/app.py", None),
-        FileWrite("src/app/main.py", b"two\n", executable=True),
-        message="Move it",
-    )
-    before = repo.status()
-    result = repo.pull()
-
-    assert (result.commits, result.branch) == (2, "toolgate/app")
-    assert result.revision == workspace(repo.stores).snapshot().revision
-    shown = repo.git("log", "--reverse", "--format=%an|%ae|%at|%ct|%s|%b", f"{base}..toolgate/app")
-    one, two = [line for line in shown.splitlines() if "|" in line]
-    assert one.startswith("bedrock|bedrock@toolgate.invalid|1700000060|1700000060|Say one|")
-    assert two.startswith("bedrock|bedrock@toolgate.invalid|1700000000|1700000000|Move it|")
-    assert f"Toolgate-Revision: {result.revision}" in shown
-    assert "Toolgate-Operation: apply_patch@1#2" in shown
-    assert repo.git("merge-base", base, "toolgate/app") == base
-    listing = repo.git("ls-tree", "-r", "toolgate/app")
-    assert "src/app.py" not in listing
-    assert "100755" in next(line for line in listing.splitlines() if "src/app/main.py" in line)
-    assert "120000" in listing
-    assert repo.git("show", "toolgate/app:src/app/main.py") == "two"
-    assert repo.status() == before
-    repo.git("fsck", "--strict")
-
-
-def test_second_pull_brings_only_what_is_new(repo: Repo):
-    repo.push()
-    repo.agent(FileWrite("a", b"1"))
-    first = repo.pull()
-    assert repo.pull() == PullResult(
-        first.revision, commits=0, branch="toolgate/app", tip=first.tip
-    )
-    repo.agent(FileWrite("a", b"2"))
-    repo.stores.s3.calls.clear()
-    second = repo.pull()
-    assert second.commits == 1
-    assert repo.git("rev-parse", f"{second.tip}^") == first.tip
-
-
-def test_commits_are_the_same_when_a_pull_is_repeated_after_a_crash(repo: Repo):
-    repo.push()
-    repo.agent(FileWrite("a", b"1"))
-    (record,) = (repo.path / ".git" / "toolgate").iterdir()
-    before = record.read_bytes()
-    first = repo.pull()
-    record.write_bytes(before)
-    assert repo.pull().tip == first.tip
-
-
-def test_pull_after_a_push_of_uncommitted_files_builds_on_a_commit_of_those(repo: Repo):
-    head = repo.git("rev-parse", "HEAD")
-    repo.write("README.md", b"uncommitted\n")
-    repo.write("new.txt", b"new\n")
-    (repo.path / "run").unlink()
-    status = repo.status()
-    repo.push(message="Work in progress")
-    assert repo.status() == status
-    repo.agent(FileWrite("src/app.py", b"agent's\n"), message="Agent's")
-    repo.pull()
-    subjects = repo.git("log", "--format=%s", "toolgate/app").splitlines()
-    assert subjects == ["Agent's", "Work in progress", "Start"]
-    assert repo.git("diff", "--name-status", head, "toolgate/app^").splitlines() == [
-        "M\tREADME.md",
-        "A\tnew.txt",
-        "D\trun",
-    ]
-    assert repo.git("diff", "--name-only", "toolgate/app^", "toolgate/app") == "src/app.py"
-    assert repo.status() == status
-
-
-def test_repository_without_a_commit_can_be_pushed_and_pulled(repo: Repo, tmp_path: Path):
-    fresh = tmp_path / "fresh"
-    fresh.mkdir()
-    repo.git("init", "-q", str(fresh))
-    (fresh / "a").write_bytes(b"1")
-    repo.push(fresh)
-    repo.agent(FileWrite("b", b"2"))
-    tip = repo.pull(fresh).tip
-    assert tip is not None
-    made = Repo(fresh, repo.stores, repo.state)
-    assert made.git("log", "--format=%s", tip).splitlines() == ["Agent's change", "Push"]
-    assert made.git("ls-tree", "-r", "--name-only", tip).splitlines() == ["a", "b"]
-
-
-def test_pull_into_a_repository_that_never_pushed_brings_the_whole_history(
-    repo: Repo, tmp_path: Path
-):
-    repo.push(message="First")
-    repo.agent(FileWrite("a", b"1"))
-    other = Repo(tmp_path / "other", repo.stores, repo.state)
-    other.path.mkdir()
-    other.git("init", "-q", "-b", "main")
-    result = other.pull(checkout=True)
-    assert result.commits == 2
-    assert other.git("log", "--format=%s").splitlines() == ["Agent's change", "First"]
-    assert (other.path / "a").read_bytes() == b"1"
-    assert (other.path / "run").stat().st_mode & 0o100
-    assert (other.path / "link").readlink() == Path("src/app.py")
-
-
-def test_checkout_shows_the_work_and_follows_later_pulls(repo: Repo):
-    repo.push()
-    repo.agent(FileWrite("a", b"1"))
-    repo.pull(checkout=True)
-    assert (repo.path / "a").read_bytes() == b"1"
-    repo.agent(FileWrite("a", b"2"))
-    with pytest.raises(PullRefusedError, match="checked out"):
-        repo.pull()
-    assert (repo.path / "a").read_bytes() == b"1"
-    repo.pull(checkout=True)
-    assert (repo.path / "a").read_bytes() == b"2"
-    assert repo.git("status", "--porcelain") == ""
-    repo.write("a", b"3")
-    assert repo.push().changed
-
-
-def test_checkout_never_overwrites_local_changes(repo: Repo):
-    repo.push()
-    repo.agent(FileWrite("README.md", b"agent's\n"))
-    repo.write("README.md", b"mine\n")
-    with pytest.raises(PullRefusedError, match="cannot be checked out"):
-        repo.pull(checkout=True)
-    assert (repo.path / "README.md").read_bytes() == b"mine\n"
-
-
-def test_push_that_would_undo_pulled_work_is_refused_until_it_is_merged(repo: Repo):
-    repo.push()
-    repo.agent(FileWrite("src/app.py", b"agent's\n"))
-    repo.pull()
-    repo.write("README.md", b"mine\n")
-    repo.commit("Mine")
-    with pytest.raises(PushRefusedError, match="merge"):
-        repo.push()
-    repo.git("merge", "-q", "-m", "Merge", "toolgate/app")
-    assert repo.push().changed
-    snapshot = workspace(repo.stores).snapshot()
-    assert snapshot.read("src/app.py").data == b"agent's\n"
-    assert snapshot.read("README.md").data == b"mine\n"
-    repo.agent(FileWrite("c", b"after the merge"))
-    assert repo.git("rev-parse", f"{repo.pull().tip}^") == repo.git("rev-parse", "HEAD")
-
-
-def test_pulled_work_can_be_discarded_on_purpose(repo: Repo):
-    repo.push()
-    repo.agent(FileWrite("src/app.py", b"agent's\n"))
-    repo.pull()
-    assert repo.push(discard_pulled=True).changed
-    assert workspace(repo.stores).snapshot().read("src/app.py").data == b"print('hello')\n"
-    repo.agent(FileWrite("b", b"next"))
-    tip = repo.pull().tip
-    assert repo.git("diff", "--name-only", "main", str(tip)) == "b"
-
-
-def test_branch_with_commits_of_the_users_own_is_never_moved(repo: Repo):
-    repo.push()
-    repo.agent(FileWrite("a", b"1"))
-    repo.git("branch", "toolgate/app")
-    mine = repo.git("rev-parse", "toolgate/app")
-    with pytest.raises(PullRefusedError, match="another branch"):
-        repo.pull()
-    assert repo.git("rev-parse", "toolgate/app") == mine
-    assert repo.pull(branch="agents/work").branch == "agents/work"
-    repo.agent(FileWrite("a", b"2"))
-    with pytest.raises(GitError):
-        repo.pull(branch="-x..y")
-
-
 def test_directory_inside_a_repository_is_a_workspace_of_its_own(repo: Repo):
     inner = repo.path / "src"
     repo.push(inner)
@@ -472,23 +213,6 @@ def test_hooks_and_git_variables_of_the_shell_have_no_say(
     assert repo.pull().commits == 1
 
 
-def test_recreated_workspace_is_pulled_from_its_beginning(repo: Repo):
-    repo.push()
-    repo.agent(FileWrite("a", b"1"))
-    repo.pull()
-    wipe(repo.stores)
-    repo.write("README.md", b"another beginning\n")
-    assert repo.push(discard_pulled=True).created
-    repo.agent(FileWrite("b", b"2"))
-    assert repo.pull().commits == 1
-
-    wipe(repo.stores)
-    push(repo.stores, repo.path / "src", ROOT, by="eve", now_ms=NOW)
-    result = repo.pull(branch="again")
-    assert result.commits == 1
-    assert repo.git("log", "--format=%an", "again") == "eve"
-
-
 def test_damaged_record_says_so(repo: Repo):
     from toolgate.workspace import WorkspaceError
 
@@ -497,3 +221,45 @@ def test_damaged_record_says_so(repo: Repo):
     record.write_text("{")
     with pytest.raises(WorkspaceError, match="damaged"):
         repo.push()
+
+
+def test_push_of_a_sparse_checkout_is_refused_and_deletes_nothing(repo: Repo):
+    first = repo.push()
+    repo.git("sparse-checkout", "set", "--no-cone", "/README.md", "/.gitignore")
+    assert not (repo.path / "src").exists()
+    repo.write("README.md", b"mine\n")
+    with pytest.raises(PushRefusedError, match=r"link and 2 more.*git sparse-checkout disable"):
+        repo.push()
+    assert workspace(repo.stores).snapshot().revision == first.revision
+    repo.git("sparse-checkout", "disable")
+    repo.push()
+    assert log(repo.stores, ROOT)[0].paths == ("README.md",)
+
+
+def test_file_that_git_skips_although_it_is_there_is_pushed(repo: Repo):
+    repo.git("update-index", "--skip-worktree", "README.md")
+    repo.write("README.md", b"mine\n")
+    repo.push()
+    assert workspace(repo.stores).snapshot().read("README.md").data == b"mine\n"
+    repo.agent(FileWrite("README.md", b"mine\nagent's\n"))
+    tip = repo.pull().tip
+    assert repo.git("show", "--format=", tip, "--unified=0").splitlines()[-1] == "+agent's"
+
+
+def test_line_ends_that_git_converted_make_no_commit(repo: Repo):
+    repo.write(".gitattributes", b"*.txt text eol=crlf\n")
+    repo.write("a.txt", b"one\r\ntwo\r\n")
+    repo.write("b.txt", b"one\r\n")
+    head = repo.commit("Windows")
+    repo.push()
+    assert workspace(repo.stores).snapshot().read("a.txt").data == b"one\r\ntwo\r\n"
+    repo.agent(FileWrite("c", b"agent's\n"))
+    assert repo.git("rev-parse", f"{repo.pull().tip}^") == head
+    repo.git("merge", "-q", "toolgate/app")
+    assert repo.git("status", "--porcelain") == ""
+
+    repo.write("b.txt", b"mine\r\n")
+    repo.push()
+    repo.agent(FileWrite("c", b"again\n"))
+    tip = repo.pull().tip
+    assert repo.git("diff", "--name-only", "HEAD", f"{tip}^") == "b.txt"

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE_MAX_BYTES = 256 * 1024 * 1024
+PATH_MAX_BYTES = 4096
 _CHUNK = 1024 * 1024
 
 
@@ -68,6 +69,7 @@ def scan(
     left_out: list[bytes] = []
     real: dict[bytes, bool] = {b"": True}
     for path in sorted(set(_every_path(top) if paths is None else paths)):
+        _refuse_long(path)
         if not _is_real_directory(top, path.rpartition(b"/")[0], real):
             continue
         try:
@@ -128,13 +130,28 @@ def _every_path(top: bytes) -> Iterator[bytes]:
     todo = [b""]
     while todo:
         inside = todo.pop()
-        with os.scandir(top + b"/" + inside) as listing:
-            for item in listing:
-                if item.is_dir(follow_symlinks=False):
-                    if item.name != b".git":
-                        todo.append(inside + item.name + b"/")
-                elif item.name != b".git":
-                    yield inside + item.name
+        _refuse_long(inside)
+        try:
+            with os.scandir(top + b"/" + inside) as listing:
+                items = [(item.name, item.is_dir(follow_symlinks=False)) for item in listing]
+        except OSError as error:
+            raise DirectoryError(
+                f"{shown(inside) or '.'} cannot be read: {error.strerror}"
+            ) from error
+        for name, is_directory in items:
+            if name == b".git":
+                continue
+            if is_directory:
+                todo.append(inside + name + b"/")
+            else:
+                yield inside + name
+
+
+def _refuse_long(path: bytes) -> None:
+    if len(path) > PATH_MAX_BYTES:
+        raise DirectoryError(
+            f"{shown(path[:60])}... has {len(path)} bytes; a path may have {PATH_MAX_BYTES}"
+        )
 
 
 def _is_real_directory(top: bytes, path: bytes, known: dict[bytes, bool]) -> bool:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from toolgate.workspace.errors import GitError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 _PLAIN = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
+_NAMED_MAX = 5
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -91,8 +92,13 @@ def _run(
 
 
 def _complaint(arguments: tuple[str, ...], stderr: bytes) -> str:
-    lines = stderr.decode("utf-8", "replace").strip().splitlines()
-    return f"git {arguments[0]} failed: {lines[-1] if lines else 'it did not say why'}"
+    """Why git failed: its last line, or its first and the files that it names below that."""
+    lines = stderr.decode("utf-8", "backslashreplace").strip().splitlines()
+    names = [line.strip() for line in lines if line.startswith("\t")]
+    if not names:
+        return f"git {arguments[0]} failed: {lines[-1] if lines else 'it did not say why'}"
+    more = f" and {len(names) - _NAMED_MAX} more" if len(names) > _NAMED_MAX else ""
+    return f"{lines[0].removeprefix('error: ')} {', '.join(names[:_NAMED_MAX])}{more}"
 
 
 @dataclass(frozen=True)
@@ -122,6 +128,29 @@ class Repository:
         """Tracked and new files below the directory, without ignored ones; may hold repeats."""
         out = git(self.directory, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
         return out.split(b"\0")[:-1]
+
+    def absent(self) -> list[bytes]:
+        """Tracked files that a sparse checkout leaves out of the directory."""
+        top = os.fsencode(self.directory)
+        return sorted(
+            path
+            for tag, path in self._tracked("-t")
+            if tag == b"S" and not os.path.lexists(os.path.join(top, path))  # noqa: PTH118 - bytes
+        )
+
+    def unmodified(self, paths: set[bytes]) -> set[bytes]:
+        """Those of `paths` that git takes for what is committed, as it converts line ends."""
+        options = ("--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
+        query = ("diff", "--name-only", "-z", "--relative", *options, "HEAD", "--", ".")
+        modified = git(self.directory, *query).split(b"\0")[:-1]
+        # Git does not look at files that it was told to assume unchanged.
+        looked_at = {path for tag, path in self._tracked("-v") if tag == b"H"}
+        return (paths & looked_at).difference(modified)
+
+    def _tracked(self, tags: str) -> Iterator[tuple[bytes, bytes]]:
+        for line in git(self.directory, "ls-files", "-z", tags).split(b"\0")[:-1]:
+            tag, _, path = line.partition(b" ")
+            yield tag, path
 
     def committed(self, commit: str) -> dict[bytes, tuple[str, str]]:
         """Mode and git's id of each path below the directory in a commit."""

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from toolgate.workspace.git import Repository
     from toolgate.workspace.remote import LogEntry
 
+# Without this, git takes ignored files, which are nowhere else, for worthless and overwrites them.
+_KEEP_IGNORED = ("--no-overwrite-ignore",)
 _NOT_IN_BRANCH = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -125,15 +127,16 @@ class _Git:
         ours = record.tip if record else None
         if here not in {None, ours, tip}:
             raise PullRefusedError(
-                f"{self._branch} has commits that no pull brought; give another branch"
+                f"{self._branch} has commits that no pull brought; give another branch (--branch)"
             )
         if current:
-            git(self._repository.directory, "merge", "--ff-only", "--quiet", tip)
+            self._show("merge", "--ff-only", "--quiet", *_KEEP_IGNORED, tip)
         elif here != tip:
             self._move(tip, here)
+        # The branch has moved: the next pull must know it, even if it cannot be checked out now.
+        self._record_file.save(Record(head.revision, tip, tip))
         if checkout and not current:
             self._check_out()
-        self._record_file.save(Record(head.revision, tip, tip))
         return PullResult(head.revision, commits=len(rows), branch=self._branch, tip=tip)
 
     def _stream(self, rows: list[LogEntry], base: str | None, tree: str | None) -> Iterator[bytes]:
@@ -167,12 +170,14 @@ class _Git:
         )
 
     def _check_out(self) -> None:
+        self._show("checkout", "--quiet", *_KEEP_IGNORED, self._branch, "--")
+
+    def _show(self, *arguments: str) -> None:
+        """Bring the work to index and files. Raises PullRefusedError, which names the files."""
         try:
-            git(self._repository.directory, "checkout", "--quiet", self._branch, "--")
+            git(self._repository.directory, *arguments)
         except GitError as error:
-            raise PullRefusedError(
-                f"{self._branch} is up to date but cannot be checked out: {error}"
-            ) from error
+            raise PullRefusedError(f"{self._branch} cannot be checked out here: {error}") from error
 
 
 def _text(row: LogEntry) -> CommitText:

@@ -65,13 +65,16 @@ def push(
     In a repository: tracked and new files, without ignored ones; elsewhere: everything but `.git`.
     `progress` hears (objects done, objects in all). Raises PushRefusedError if the workspace moved
     since this directory last pushed or pulled, or if pulled work is not merged into what is checked
-    out (`discard_pulled` allows that); DirectoryError; GitError; UnavailableError.
+    out (`discard_pulled` allows that), or if a sparse checkout leaves files out; DirectoryError;
+    GitError; UnavailableError.
     """
     remote = Remote(stores, tenant, repo_root)
     repository = find_repository(directory)
     record_file = RecordFile(directory, repository, state_directory, remote)
     record, head = record_file.load(), remote.head_if_any()
     _refuse_unmerged(repository, record, head, discard=discard_pulled)
+    if repository:
+        _refuse_sparse(repository)
     local = (
         scan(directory, repository.files(), repository.object_format)
         if repository
@@ -120,6 +123,15 @@ def _refuse_unmerged(
         raise PushRefusedError(
             "changes that were pulled are not merged into what is checked out, so this push would "
             f"undo them; merge {record.tip[:12]} first, or discard them"
+        )
+
+
+def _refuse_sparse(repository: Repository) -> None:
+    if absent := repository.absent():
+        more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+        raise PushRefusedError(
+            f"the sparse checkout leaves out {shown(absent[0])}{more}, so this push would delete "
+            "files; run git sparse-checkout disable first"
         )
 
 
@@ -244,10 +256,13 @@ def _base_commit(repository: Repository, key: str, local: LocalTree, text: Commi
     committed = repository.committed(head) if head else {}
     theirs = {path: about for path, about in committed.items() if about[0] != SUBMODULE}
     ours = {path: (file.entry.mode, file.git_id) for path, file in local.files.items()}
+    differing = {p for p in theirs.keys() | ours.keys() if theirs.get(p) != ours.get(p)}
+    both = {p for p in differing if p in ours and p in theirs and ours[p][0] == theirs[p][0]}
+    if both:
+        # Line ends that git itself converted at checkout are no change of the user's.
+        differing -= repository.unmodified(both)
     changes = [
-        (path, local.files[path].entry if path in ours else None)
-        for path in sorted(theirs.keys() | ours.keys())
-        if theirs.get(path) != ours.get(path)
+        (path, local.files[path].entry if path in ours else None) for path in sorted(differing)
     ]
     ref = f"refs/toolgate/{key}/pushed"
     if head and not changes:

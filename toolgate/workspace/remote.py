@@ -103,6 +103,8 @@ class Remote:
         self, first: int = 1, last: int = 10**12 - 1, *, newest_first: bool = False
     ) -> Iterator[LogEntry]:
         """Rows of history from `first` to `last`, page after page as they are asked for."""
+        if first > last:
+            return  # DynamoDB refuses a range whose ends are reversed
         query: dict[str, Any] = {
             "TableName": self.stores.table,
             "KeyConditionExpression": "pk = :pk AND sk BETWEEN :first AND :last",

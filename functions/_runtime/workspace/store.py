@@ -1,7 +1,8 @@
 """The objects of one workspace in S3: immutable, named by their content, proved on every read.
 
 UnavailableError  S3 failed, throttled or timed out; the identical call may succeed
-InternalError     an object that must be there is missing, or its bytes are not what its id says
+InternalError     an object that must be there is missing, or its bytes are not what its id says,
+                  or a request was malformed
 TooLargeError     the object holds more than was asked for; nothing of it was fetched
 """
 
@@ -13,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
 
 from contracts.errors import InternalError, TooLargeError, UnavailableError
 from functions._runtime.workspace.objects import (
@@ -52,10 +53,16 @@ class MissingObjectError(InternalError):
 
 @contextmanager
 def unavailable_on_failure() -> Iterator[None]:
-    """Turn a failure of S3 or DynamoDB into UnavailableError, whose message tells nothing of it."""
+    """Turn a failure of S3 or DynamoDB into UnavailableError, whose message tells nothing of it.
+
+    A request that is malformed would fail again, so it is an InternalError.
+    """
     try:
         yield
     except (ClientError, BotoCoreError) as error:
+        refused = isinstance(error, ClientError) and error_code(error) == "ValidationException"
+        if refused or isinstance(error, ParamValidationError):
+            raise InternalError("the workspace store was asked what it cannot answer") from error
         raise UnavailableError("the workspace store failed or was busy; repeat the call") from error
 
 
