@@ -127,10 +127,19 @@ class FencedLayer(DynamoDBPersistenceLayer):
                 ReturnValues="UPDATED_NEW",
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
-        except ClientError as error:
-            if error.response["Error"]["Code"] != CONDITION_FAILED:
+        except (ClientError, BotoCoreError) as error:
+            item = _refused_by(error)
+            if item is None:
+                # The claim may have landed all the same: nobody shall wait for a lease of nobody.
+                attempt.owner = owner
+                self._delete_record(data_record)
+                attempt.owner = ""
                 raise
-            standing = self._item_to_data_record(error.response["Item"])
+            if item.get("owner") == {"S": owner}:
+                # The SDK sent the claim again because the first answer was lost.
+                attempt.owner, attempt.number = owner, int(item["attempt"]["N"])
+                return
+            standing = self._item_to_data_record(item)
             attempt.blocked_by = standing
             self._validate_payload(data_payload=data_record, stored_data_record=standing)
             raise IdempotencyItemAlreadyExistsError(old_data_record=standing) from error
@@ -277,6 +286,14 @@ class Guard:
         finally:
             _attempt.reset(token)
         return answer
+
+
+def _refused_by(error: ClientError | BotoCoreError) -> dict[str, Any] | None:
+    """The item because of which a condition failed; None if the error is another one."""
+    if isinstance(error, BotoCoreError) or error.response["Error"]["Code"] != CONDITION_FAILED:
+        return None
+    item: dict[str, Any] = error.response["Item"]
+    return item
 
 
 def _body(*, idem: dict[str, Any], body: Callable[[Attempt], Result]) -> Result:  # noqa: ARG001

@@ -88,7 +88,7 @@ def _play(
     arguments = scenario.arguments(root)
     injector.before_call = _rival(scenario, workspaces, root)
     clock = _Clock()
-    with _faulty(injector), mock.patch.object(tool, "now_ms", clock):
+    with faulty(injector), mock.patch.object(tool, "now_ms", clock):
         attempts, first = _until_done(scenario, arguments, clock)
         _, replays = _until_done(scenario, arguments, clock)
     return attempts, root, [*first, *replays]
@@ -199,7 +199,7 @@ class _Clock:
 
 
 @contextmanager
-def _faulty(injector: Injector) -> Iterator[None]:
+def faulty(injector: Injector) -> Iterator[None]:
     """The runtime's clients under the injector."""
     dynamodb, s3 = injector.wrap(aws.dynamodb()), injector.wrap(aws.s3())
     with (
