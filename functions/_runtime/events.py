@@ -43,7 +43,7 @@ class Envelope:
     dialect: Dialect
     event: dict[str, Any]
     tool: str | None = None
-    echo: dict[str, Any] = field(default_factory=dict)
+    echo: dict[str, str] = field(default_factory=dict)
 
     @property
     def surface(self) -> str:
@@ -61,15 +61,25 @@ def recognise(event: Any, context: Any) -> Envelope:
         return Envelope("direct", {})
     custom = getattr(getattr(context, "client_context", None), "custom", None)
     if isinstance(custom, dict) and GATEWAY_TOOL_NAME in custom:
-        name = str(custom[GATEWAY_TOOL_NAME]).rsplit(GATEWAY_SEPARATOR, 1)[-1]
+        name = _text(custom[GATEWAY_TOOL_NAME]).rsplit(GATEWAY_SEPARATOR, 1)[-1]
         return Envelope("gateway", event, tool=name)
     if "messageVersion" in event and "apiPath" in event:
-        echo = {key: event.get(key) for key in ("actionGroup", "apiPath", "httpMethod")}
-        return Envelope("bedrock-api", event, str(event["apiPath"]).removeprefix("/"), echo)
+        echo = _texts(event, "actionGroup", "apiPath", "httpMethod")
+        return Envelope("bedrock-api", event, _text(event["apiPath"]).removeprefix("/"), echo)
     if "messageVersion" in event and "function" in event:
-        echo = {key: event.get(key) for key in ("actionGroup", "function")}
-        return Envelope("bedrock-function", event, str(event["function"]), echo)
+        echo = _texts(event, "actionGroup", "function")
+        return Envelope("bedrock-function", event, _text(event["function"]), echo)
     return Envelope("direct", event)
+
+
+def _text(value: Any) -> str:
+    """A name, or nothing where something else stands: that is never turned into text."""
+    return value if isinstance(value, str) else ""
+
+
+def _texts(event: dict[str, Any], *names: str) -> dict[str, str]:
+    """What the answer must echo; Bedrock takes nothing but text there."""
+    return {name: event[name] for name in names if isinstance(event.get(name), str)}
 
 
 def arguments(envelope: Envelope, spec: ToolSpec) -> tuple[dict[str, Any], str | None]:
@@ -95,7 +105,8 @@ def arguments(envelope: Envelope, spec: ToolSpec) -> tuple[dict[str, Any], str |
         token = found.pop(caller.ARGUMENT, None)
     if spec.mutates and envelope.surface != "direct":
         found.setdefault("schemaVersion", spec.major)
-    return found, token if token is None else str(token)
+    # Whatever was presented was presented: it is for authorise to refuse.
+    return found, token if token is None else _text(token)
 
 
 def render(envelope: Envelope, result: Result) -> dict[str, Any]:
@@ -103,7 +114,7 @@ def render(envelope: Envelope, result: Result) -> dict[str, Any]:
     if envelope.surface != "bedrock":
         return result
     body = {"body": json.dumps(result, ensure_ascii=False, separators=(",", ":"))}
-    response: dict[str, Any] = {key: v for key, v in envelope.echo.items() if v is not None}
+    response: dict[str, Any] = dict(envelope.echo)
     if envelope.dialect == "bedrock-api":
         # A typed failure is an ordinary answer: anything but 200 may end the agent's turn.
         response |= {"httpStatusCode": 200, "responseBody": {MEDIA_TYPE: body}}

@@ -223,3 +223,34 @@ def test_function_answers_are_text_and_have_no_state():
 
 def test_flat_dialects_get_the_bare_result():
     assert events.render(events.recognise({"a": 1}, None), {"ok": True}) == {"ok": True}
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [7, None, ["a"], {"a": 1}, 10**5000, nested(3_000)],
+    ids=["int", "null", "list", "object", "huge", "deep"],
+)
+def test_what_is_no_text_names_no_tool_and_is_not_echoed(odd):
+    for event, context in (
+        ({"messageVersion": "1.0", "apiPath": odd, "actionGroup": odd, "httpMethod": odd}, None),
+        ({"messageVersion": "1.0", "function": odd, "actionGroup": odd}, None),
+        ({"repoRoot": "/w"}, gateway(odd)),
+    ):
+        envelope = events.recognise(event, context)
+        assert refused(event, context=context)[0]["problem"] == "wrong tool"
+        assert envelope.echo == {}
+
+
+@pytest.mark.parametrize(
+    "odd", [7, ["a"], {"a": 1}, nested(3_000), ""], ids=["int", "list", "object", "deep", "empty"]
+)
+def test_a_token_that_is_no_text_is_a_presented_token_all_the_same(odd):
+    event = {"repoRoot": "/w", "_caller": odd}
+    assert events.arguments(events.recognise(event, None), READ)[1] == ""
