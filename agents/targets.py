@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import boto3
 from botocore.config import Config
+from botocore.exceptions import HTTPClientError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +34,7 @@ CONFIG = Config(
 
 
 class InvocationError(RuntimeError):
-    """The function itself failed: it was killed, timed out, or could not start."""
+    """The function gave no answer: it was killed, timed out, could not start or be reached."""
 
 
 class Target(Protocol):
@@ -61,12 +62,16 @@ def invoke(client: Any, function: str, event: Event) -> Any:
     if event.client_context is not None:
         text = json.dumps(event.client_context).encode("utf-8")
         extra["ClientContext"] = base64.b64encode(text).decode("ascii")
-    answer = client.invoke(
-        FunctionName=function,
-        Payload=json.dumps(event.payload).encode("ascii"),
-        **extra,
-    )
-    payload = answer["Payload"].read()
+    try:
+        answer = client.invoke(
+            FunctionName=function,
+            Payload=json.dumps(event.payload).encode("ascii"),
+            **extra,
+        )
+        payload = answer["Payload"].read()
+    except HTTPClientError as error:
+        # No answer says nothing about what happened, just as a dead worker's does not.
+        raise InvocationError(f"{function} did not answer: {type(error).__name__}") from None
     if "FunctionError" in answer:
         raise InvocationError(f"{function} failed: {answer['FunctionError']}")
     return json.loads(payload)
