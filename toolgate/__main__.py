@@ -14,7 +14,7 @@ from toolgate.calls_commands import app as calls
 from toolgate.compat_commands import compat
 from toolgate.contract_commands import check, emit, list_tools, publish, show
 from toolgate.demo.command import demo
-from toolgate.errors import CommandError
+from toolgate.errors import CallFailedError, CommandError
 from toolgate.local.cli import app as local
 from toolgate.local.errors import LocalCloudError
 from toolgate.workspace.errors import WorkspaceError
@@ -44,6 +44,8 @@ def main() -> None:
     """Run the command line and end the process."""
     try:
         app()
+    except CallFailedError as error:
+        _end(error, 1)
     except (CommandError, UnknownToolError, SpecError) as error:
         _end(error, 2)
     except ToolError as error:

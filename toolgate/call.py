@@ -15,7 +15,7 @@ from contracts import registry, strict_json
 from contracts.errors import recovery
 from contracts.publishing import dump
 from toolgate.deployed import function_names
-from toolgate.errors import CommandError
+from toolgate.errors import CallFailedError, CommandError
 
 _LOGS = {"local": "toolgate local logs", "aws": "the function's log group"}
 
@@ -47,9 +47,9 @@ def call(
         answer = LambdaTarget(names, client=client).send(spec, event)
         result = events.unwrap(answer)
     except (InvocationError, events.AnswerError) as error:
-        raise CommandError(f"{error}; {_LOGS[target]} shows why") from None
+        raise CallFailedError(f"{error}; {_LOGS[target]} shows why") from None
     except (BotoCoreError, ClientError) as error:
-        raise CommandError(f"{spec.model_name} could not be called: {error}") from None
+        raise CallFailedError(f"{spec.model_name} could not be called: {error}") from None
     typer.echo(dump(result), nl=False)
     if not as_json:
         typer.echo(_verdict(result), err=True)

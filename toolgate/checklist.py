@@ -117,6 +117,8 @@ def _validated_first(spec: ToolSpec, root: Path) -> Iterator[str]:
         yield f"handler has {lines} lines, not at most {HANDLER_LINES_MAX}"
     if any(isinstance(node, ast.Try | ast.TryStar) for node in ast.walk(handler)):
         yield "handler has a try: raise typed errors instead"
+    if _bindings(tree, "handler") != 1:
+        yield "handler is bound again: the pipeline would be passed by"
     imported = {
         node.module
         for node in ast.walk(tree)
@@ -131,6 +133,19 @@ def _decorated_by(decorator: ast.expr) -> str:
     if not isinstance(decorator, ast.Call):
         return ast.unparse(decorator)
     return f"{ast.unparse(decorator.func)}({', '.join(map(ast.unparse, decorator.args))})"
+
+
+def _bindings(tree: ast.Module, name: str) -> int:
+    """How often a module binds a name, in whatever way."""
+    count = 0
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+            count += node.id == name
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            count += node.name == name
+        elif isinstance(node, ast.alias):
+            count += (node.asname or node.name) == name
+    return count
 
 
 def _versioned(spec: ToolSpec, root: Path) -> Iterator[str]:

@@ -81,12 +81,16 @@ def digests(root: Path = ROOT) -> dict[str, dict[str, str]]:
 
 def publish(spec: ToolSpec, read_by: str, root: Path = ROOT) -> None:
     """Record what a draft promises and make it active. Raises CommandError if it is no draft."""
+    if not read_by.strip():
+        raise CommandError("--read-by must name who has read the contract")
     known = digests(root)
     if spec.record_prefix in known:
         raise CommandError(f"{spec.record_prefix} is published; its next schema is a new version")
-    if spec.status is not Status.DRAFT and spec.record_prefix not in known:
-        _record(spec, read_by, known, root)
-        return
+    if spec.status is not Status.DRAFT:
+        raise CommandError(
+            f"{spec.key} is {spec.status} but {publishing.DIGESTS} lacks it: "
+            "bring the entry back from history, or make it a draft"
+        )
     contract = root / spec.contract_path
     source = contract.read_text(encoding="utf-8")
     if source.count(DRAFT_LINE) != 1:

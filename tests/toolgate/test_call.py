@@ -202,10 +202,10 @@ def test_a_tool_that_is_not_deployed_is_named_with_those_that_are(call, deployed
         ),
     ],
 )
-def test_a_call_without_an_answer_is_one_sentence_and_exit_code_2(call, deployed, client, says):
+def test_a_call_without_an_answer_is_one_sentence_and_exit_code_1(call, deployed, client, says):
     deployed.client = client
     code, out, err = call("list_files", "{}")
-    assert (code, out) == (2, "")
+    assert (code, out) == (1, "")
     assert err.startswith("Error: ")
     assert err.count("\n") == 1
     assert says in err
@@ -215,7 +215,7 @@ def test_a_call_without_an_answer_is_one_sentence_and_exit_code_2(call, deployed
 def test_on_aws_nobody_is_sent_to_local_logs(call, deployed):
     deployed.client = Answers({}, died=True)
     code, _, err = call("list_files", "{}", "--target", "aws")
-    assert code == 2
+    assert code == 1
     assert "local" not in err
 
 

@@ -214,8 +214,14 @@ def test_a_draft_that_does_not_say_so_is_not_published_halfway(project):
     assert files_of(project) == before
 
 
-def test_an_active_version_that_was_never_published_is_recorded_as_it_is(project):
-    before = (project / READ.contract_path).read_bytes()
-    schema_files.publish(replace(READ, status=Status.ACTIVE), "me", project)
-    assert schema_files.digests(project)["read_file@1"]["readBy"] == "me"
-    assert (project / READ.contract_path).read_bytes() == before
+def test_a_lost_digest_cannot_be_made_anew(project):
+    before = (project / "contracts/schemas/digests.json").read_bytes()
+    with pytest.raises(CommandError, match="bring the entry back from history"):
+        schema_files.publish(replace(READ, status=Status.ACTIVE), "me", project)
+    assert (project / "contracts/schemas/digests.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("nobody", ["", "  "])
+def test_nobody_cannot_have_read_a_contract(project, nobody):
+    with pytest.raises(CommandError, match="who has read"):
+        schema_files.publish(READ, nobody, project)
