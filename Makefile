@@ -55,6 +55,7 @@ test: lint ## Lint, then every test but the long ones; the local cloud's come la
 
 .PHONY: test-long
 test-long: $(STAMP) ## The long tests, on the local cloud (PORT)
+	$(PY) -m uv pip install -q -p $(PY) -r requirements-extras.txt
 	$(UP)
 	$(PY) -m pytest -q -m long
 
