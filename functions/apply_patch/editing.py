@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Protocol
 
-from contracts.errors import ConflictError, ForbiddenPathError, InvalidArgumentsError
+from contracts.errors import (
+    ConflictError,
+    ForbiddenPathError,
+    InvalidArgumentsError,
+    TooLargeError,
+)
 from contracts.issues import ISSUES_MAX, issue
 from functions._runtime.workspace import FileWrite, protected
 from functions.apply_patch.engine import Before, check_request, conflict_details, plan_request
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
 PATCHED_MAX_BYTES = 2_000_000
 """A larger file is no text that a model should patch; it answers TOO_LARGE."""
 SIBLINGS_MAX = 500
+LINK_MAX_BYTES = 4096
+"""No symbolic link names a longer target."""
 
 
 class Request(Protocol):
@@ -64,10 +70,11 @@ def planned(request: Request, snapshot: Snapshot) -> list[FileWrite]:
     """The writes that the request comes to on this snapshot, without those that change nothing.
 
     Raises ForbiddenPathError at a symlink, ConflictError with the engine's report where anything
-    does not fit, TooLargeError for a file over 2 MB.
+    does not fit, TooLargeError for a file over 2 MB whose content matters.
     """
+    reader = _Reader(snapshot, request.files)
     plan = plan_request(
-        _reader(snapshot), request.files, root=request.repo_root, similar=_namesakes(snapshot)
+        reader.read, request.files, root=request.repo_root, similar=_siblings(snapshot)
     )
     if plan.forbidden:
         raise ForbiddenPathError(
@@ -75,6 +82,8 @@ def planned(request: Request, snapshot: Snapshot) -> list[FileWrite]:
             path=plan.forbidden[0],
             reason="SYMLINK",
         )
+    if plan.too_large:
+        raise reader.too_large[plan.too_large[0]]
     if plan.conflicts:
         details = conflict_details(plan)
         first = details["conflicts"][0]
@@ -88,9 +97,26 @@ def planned(request: Request, snapshot: Snapshot) -> list[FileWrite]:
     ]
 
 
-def _reader(snapshot: Snapshot) -> Callable[[str], Before]:
-    def read(path: str) -> Before:
-        entry = snapshot.read(path, max_bytes=PATCHED_MAX_BYTES)
+class _Reader:
+    """Pre-images, each read only as far as its entry depends on it."""
+
+    def __init__(self, snapshot: Snapshot, files: Sequence[FileChange]) -> None:
+        self._snapshot = snapshot
+        # A file longer than the new text cannot be the same: there is no need to fetch it.
+        self._limits = {
+            entry.path: max(len(entry.content.encode(errors="replace")), LINK_MAX_BYTES)
+            for entry in files
+            if entry.mode == "replace_full"
+        }
+        self.too_large: dict[str, TooLargeError] = {}
+
+    def read(self, path: str) -> Before:
+        """What stands at `path`; `large` if it is longer than anyone needs to know."""
+        try:
+            entry = self._snapshot.read(path, max_bytes=self._limits.get(path, PATCHED_MAX_BYTES))
+        except TooLargeError as error:
+            self.too_large[path] = error
+            return Before(None, kind="large")
         if entry.is_file:
             return Before(entry.data, executable=entry.kind == "executable")
         if entry.kind in {"symlink", "symlink_parent"}:
@@ -101,22 +127,20 @@ def _reader(snapshot: Snapshot) -> Callable[[str], Before]:
             None, kind="not_a_directory" if entry.kind == "not_a_directory" else "missing"
         )
 
-    return read
 
+def _siblings(snapshot: Snapshot) -> Callable[[str], Sequence[str]]:
+    """The first files of the directory that a missing one would be in."""
 
-def _namesakes(snapshot: Snapshot) -> Callable[[str], Sequence[str]]:
-    """Paths beside a missing one whose names are close to its own."""
-
-    def similar(path: str) -> Sequence[str]:
+    def siblings(path: str) -> Sequence[str]:
         folder, _, _ = path.rpartition("/")
-        beside = []
+        beside: list[str] = []
         for found, _kind in snapshot.walk(f"{_literal(folder)}/*" if folder else "*"):
             beside.append(found.decode("utf-8", "backslashreplace"))
             if len(beside) == SIBLINGS_MAX:
                 break
-        return get_close_matches(path, beside, n=3, cutoff=0.6)
+        return beside
 
-    return similar
+    return siblings
 
 
 def _literal(path: str) -> str:

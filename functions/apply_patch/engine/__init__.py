@@ -15,15 +15,18 @@ the pre-images and answers with writes or with every conflict; `conflict_details
   dropped context, no folding of indentation, case, Unicode or entities, no similarity.
 - Every hunk refers to the file as it was. The stated line counts only with context that is not
   blank; else the match must be the only one, or be singled out by a scope line (`@@ class A:`) or
-  `*** End of File`. A hunk without old lines fits an empty or missing file only.
+  `*** End of File`. Without a number it goes nowhere but below the scope lines it names. A hunk
+  without old lines fits an empty or missing file only.
 - Hunks may share context, not changes. Creating what exists, deleting what has other content, and
   repeating what is already there are conflicts. All entries fit, or nothing is written.
 - Untouched lines are the file's own bytes. Added lines are the patch's, with the file's line
   endings where the match had to ignore them.
+- A request has a budget of steps: what exceeds it is a conflict, or is left out of the report.
 
-**Codes of `Invalid`**: NO_FILES, TOO_MANY_FILES, UNSAFE_PATH, DUPLICATE_PATH, PATH_CLASH, BAD_TEXT,
-NO_HUNKS, EMPTY_HUNK, NO_CHANGES, JUNK, MULTIPLE_BLOCKS, MULTIPLE_FILES, PATH_MISMATCH,
-RENAME_UNSUPPORTED, UNSUPPORTED_MODE, BINARY, COMBINED_DIFF, CREATE_WITH_CONTEXT, BAD_ADD_LINE.
+**Codes of `Invalid`**: NO_FILES, TOO_MANY_FILES, TOO_MANY_LINES, UNSAFE_PATH, DUPLICATE_PATH,
+PATH_CLASH, BAD_TEXT, NO_HUNKS, EMPTY_HUNK, NO_CHANGES, JUNK, MULTIPLE_BLOCKS,
+MULTIPLE_FILES, PATH_MISMATCH, RENAME_UNSUPPORTED, UNSUPPORTED_MODE, BINARY, COMBINED_DIFF,
+CREATE_WITH_CONTEXT, BAD_ADD_LINE.
 Codes of `Conflict`: `report.ConflictCode`.
 """
 

@@ -6,9 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from .hunk import Hunk
+from .budget import Budget, OutOfBudgetError
+from .hunk import Hunk, Unusable
 from .lines import FileText
+from .locate import Locator, Placed
 from .nearest import Closest, LineDifference, find_closest
+from .parse import parse_patch
 
 MAX_TEXT = 300
 _MAX_SUGGESTION = 2_000
@@ -17,21 +20,27 @@ _SHOWN_LINES = 12
 _SHOWN_ABOVE = 5
 _SCOPE_SEARCH = 400  # lines looked at above a candidate
 _SUGGESTED_SHARE = 0.8
+CANDIDATE_STEPS = 1_000
+"""What `describe_candidates` costs at worst."""
 _UNENCODABLE = re.compile("[\ud800-\udfff]")
 
 
 def cut(text: str, limit: int = MAX_TEXT) -> str:
     """`text` fit for JSON: at most `limit` characters and a count; bytes not UTF-8 as U+FFFD."""
-    text = _UNENCODABLE.sub("\ufffd", text)
-    return text if len(text) <= limit else f"{text[:limit]}…(+{len(text) - limit} characters)"
+    shown = _UNENCODABLE.sub("\ufffd", text[:limit])
+    return shown if len(text) <= limit else f"{shown}…(+{len(text) - limit} characters)"
 
 
-def describe_mismatch(file: FileText, hunk: Hunk) -> tuple[dict[str, Any], str]:
+def describe_mismatch(file: FileText, hunk: Hunk, budget: Budget) -> tuple[dict[str, Any], str]:
     """`{"closest"?, "actual"?, "suggestedHunk"?}` and a sentence that says what differs.
 
-    `actual` has at most 12 numbered lines round the first difference.
+    `actual` has at most 12 numbered lines round the first difference. Both are empty when `budget`
+    does not allow the comparison.
     """
-    closest = find_closest(file, hunk)
+    try:
+        closest = find_closest(file, hunk, budget)
+    except OutOfBudgetError:
+        return {}, ""
     if closest is None:
         shown = _numbered(file, min(hunk.start or 1, len(file.lines)) - 1)
         return ({"actual": shown} if shown else {}), "Nothing in the file is like this hunk."
@@ -53,7 +62,7 @@ def describe_mismatch(file: FileText, hunk: Hunk) -> tuple[dict[str, Any], str]:
         "actual": _numbered(file, first.file_line - 1),
     }
     sentence = _explain(first)
-    if suggestion := _suggest(file, hunk, closest):
+    if suggestion := _suggest(file, hunk, closest, budget):
         out["suggestedHunk"] = suggestion
         sentence += " suggestedHunk has the file's lines; check its '+' lines before you send it."
     return out, sentence
@@ -96,8 +105,11 @@ def _scope_above(file: FileText, at: int) -> str:
     return ""
 
 
-def _suggest(file: FileText, hunk: Hunk, closest: Closest) -> str | None:
-    """The hunk with the file's own lines as context and removed lines, if it is nearly right."""
+def _suggest(file: FileText, hunk: Hunk, closest: Closest, budget: Budget) -> str | None:
+    """The hunk with the file's own lines as context and removed lines, if it is nearly right.
+
+    Only what would be placed right there is offered.
+    """
     start, count = closest.start, len(hunk.old)
     aligned = start >= 0 and start + count <= len(file.lines)
     if not aligned or closest.alike < _SUGGESTED_SHARE * count:
@@ -109,7 +121,21 @@ def _suggest(file: FileText, hunk: Hunk, closest: Closest) -> str | None:
     ]
     header = f"@@ -{start + 1},{count} +{start + 1},{len(hunk.new)} @@"
     text = "\n".join([header, *body]) + "\n"
-    return None if len(text) > _MAX_SUGGESTION or _UNENCODABLE.search(text) else text
+    if len(text) > _MAX_SUGGESTION or _UNENCODABLE.search(text):
+        return None
+    return text if _applies(text, file, budget) else None
+
+
+def _applies(text: str, file: FileText, budget: Budget) -> bool:
+    """Whether the diff `text` is one hunk that the file takes where it says."""
+    try:
+        hunks = parse_patch(text, "f").hunks
+    except Unusable:
+        return False
+    if len(hunks) != 1 or not hunks[0].old:
+        return False
+    place = Locator(file, hunks, budget).place(hunks[0])
+    return isinstance(place, Placed) and place.offset == 0
 
 
 def _explain(first: LineDifference) -> str:

@@ -20,6 +20,7 @@ Kind = Literal[
     "past-end",
 ]
 
+_MAX_LENGTH = 10_000
 _LINE_NUMBER = re.compile(r"\s{0,8}\d{1,7}\s{0,3}[|:\t→]\s?")
 _TYPOGRAPHIC = str.maketrans(
     {
@@ -50,6 +51,8 @@ _TYPOGRAPHIC = str.maketrans(
 
 def kind_of_difference(expected: str, actual: str) -> Kind:
     """What sets `actual`, the file's line, apart from `expected`, the patch's."""
+    if max(len(expected), len(actual)) > _MAX_LENGTH:
+        return "content"
     if expected.rstrip() == actual.rstrip():
         return "trailing-whitespace"
     if expected.strip() == actual.strip():

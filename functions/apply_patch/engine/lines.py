@@ -7,6 +7,7 @@ characters. The CR of a CRLF belongs to its line; only the tiers above EXACT loo
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
@@ -55,6 +56,11 @@ class FileText:
         """The bytes that `decode` turns back into this text."""
         end = "\n" if self.lines and self.terminated else ""
         return ("\n".join(self.lines) + end).encode("utf-8", "surrogateescape")
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hex digest of the bytes."""
+        return hashlib.sha256(self.encode()).hexdigest()
 
     @cached_property
     def eol(self) -> Eol:

@@ -8,6 +8,8 @@ Tiers are tried in order over the whole old block; the first tier with any match
 3. else, for a hunk without a number, the first match behind its scope line (which must be unique),
    or the match that ends the file if `*** End of File` says so;
 4. else nothing: the places are reported, not chosen from.
+
+Wherever a hunk without a number goes, the scope lines it names must stand above its first change.
 """
 
 from __future__ import annotations
@@ -17,12 +19,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from .budget import Budget, OutOfBudgetError
 from .hunk import Hunk
 from .lines import FileText, Tier
-from .search import FIND_SPEED, Block, View, vocabulary
+from .search import Block, View, find_steps, vocabulary
 
 MAX_MATCHES = 50
-_MAX_STEPS = 20_000_000  # line comparisons for one file
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,27 +57,29 @@ class Unplaced:
     applied_at: int | None = None
     """0-based start of what the hunk would have produced."""
     gave_up: bool = False
-    """The file repeats itself too much to search it for this hunk."""
+    """The budget does not allow searching the file for this hunk."""
+    out_of_scope: bool = False
+    """The only match is not below the scope lines that the hunk names."""
 
 
 class Locator:
     """Places the hunks of one patch in one file, in patch order."""
 
-    def __init__(self, file: FileText, hunks: Sequence[Hunk]) -> None:
-        """Take the file and all hunks that will be asked for."""
+    def __init__(self, file: FileText, hunks: Sequence[Hunk], budget: Budget) -> None:
+        """Take the file and all hunks that will be asked for; searching spends of `budget`."""
         self._file = file
+        self._budget = budget
         self._hunks = hunks
         self._words = vocabulary(hunks)
         self._views: dict[Tier, View] = {}
         self._scopes: dict[str, list[int]] | None = None
         self._drift = 0
-        self._steps_left = _MAX_STEPS
 
     def place(self, hunk: Hunk) -> Placed | Unplaced:
         """Find the place of `hunk`, which must have old lines."""
         try:
             found = self._search(hunk)
-        except _TooRepetitiveError:
+        except OutOfBudgetError:
             found = Unplaced(hunk, gave_up=True)
         if isinstance(found, Placed) and found.offset is not None:
             self._drift = found.offset
@@ -90,13 +94,15 @@ class Locator:
         return Unplaced(hunk, applied_at=self._find_new_side(hunk))
 
     def _search_view(self, hunk: Hunk, view: View) -> Placed | Unplaced | None:
-        block = Block(view, hunk, self._spend)
+        block = Block(view, hunk, self._budget.spend)
         tier = view.tier
         stated = self._stated_place(hunk, block)
         if stated is not None:
             return Placed(hunk, stated, tier)
         matches = tuple(islice(block.matches(), MAX_MATCHES))
         if len(matches) == 1:
+            if hunk.start is None and not self._below_scopes(hunk, matches[0]):
+                return Unplaced(hunk, matches, out_of_scope=True)
             return Placed(hunk, matches[0], tier)
         if matches and hunk.start is None:
             start = self._place_by_marks(hunk, block)
@@ -120,14 +126,10 @@ class Locator:
 
     def _scope_line(self, scopes: tuple[str, ...]) -> int | None:
         """The innermost scope's line: the outermost is unique, each other the next below it."""
-        if self._scopes is None:
-            self._scopes = {scope: [] for hunk in self._hunks for scope in hunk.scopes}
-            for index, line in enumerate(self._file.lines):
-                if (stripped := line.strip()) in self._scopes:
-                    self._scopes[stripped].append(index)
+        found = self._scope_lines()
         at: int | None = None
         for scope in scopes:
-            lines = self._scopes[scope]
+            lines = found[scope]
             if at is None:
                 at = lines[0] if len(lines) == 1 else None
             else:
@@ -137,12 +139,35 @@ class Locator:
                 return None
         return at
 
+    def _below_scopes(self, hunk: Hunk, start: int) -> bool:
+        """Whether the hunk's scope lines stand, in their order, above its first change."""
+        if not hunk.scopes:
+            return True
+        found, above = self._scope_lines(), -1
+        for scope in hunk.scopes:
+            below = bisect_right(found[scope], above)
+            if below == len(found[scope]):
+                return False
+            above = found[scope][below]
+        return above < start + max(1, hunk.leading_context)
+
+    def _scope_lines(self) -> dict[str, list[int]]:
+        """Where each scope line of the patch stands in the file."""
+        if self._scopes is None:
+            self._budget.spend(len(self._file.lines))
+            self._scopes = {scope: [] for hunk in self._hunks for scope in hunk.scopes}
+            for index, line in enumerate(self._file.lines):
+                if (stripped := line.strip()) in self._scopes:
+                    self._scopes[stripped].append(index)
+        return self._scopes
+
     def _find_new_side(self, hunk: Hunk) -> int | None:
         """Where the change already stands: at the stated line, or at one place in all the file."""
         if not hunk.adds or not any(line.text.strip() for line in hunk.new):
             return None  # nothing that could be recognised
         for tier in (Tier.EXACT, Tier.LINE_ENDINGS):
             view = self._view(tier)
+            self._budget.spend(2 * len(hunk.new))
             needle = view.encode(hunk.new)
             if view.tier is not tier or not view.holds_all(needle):
                 continue
@@ -150,7 +175,7 @@ class Locator:
                 for at in (hunk.start - 1, hunk.start - 1 + self._drift):
                     if at >= 0 and view.text.startswith(needle, at):
                         return at
-            self._spend(len(view.text) // FIND_SPEED)
+            self._budget.spend(2 * find_steps(len(view.text), len(needle)))
             first = view.text.find(needle)
             if first >= 0:
                 return first if view.text.find(needle, first + 1) < 0 else None
@@ -159,18 +184,10 @@ class Locator:
     def _view(self, tier: Tier) -> View:
         """The file at `tier`, or at the strictest tier where it looks the same."""
         if tier not in self._views:
+            self._budget.spend(len(self._file.lines) + len(self._words))
             view = View(self._file, tier, self._words)
             if tier is not Tier.EXACT:
                 stricter = self._view(Tier(tier - 1))
                 view = stricter if view.adds_nothing_to(stricter) else view
             self._views[tier] = view
         return self._views[tier]
-
-    def _spend(self, steps: int) -> None:
-        self._steps_left -= steps
-        if self._steps_left < 0:
-            raise _TooRepetitiveError
-
-
-class _TooRepetitiveError(Exception):
-    """The search has used up what one file may cost."""

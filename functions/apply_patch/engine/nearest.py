@@ -2,7 +2,7 @@
 
 Lines of the hunk that the file holds vote for where the hunk would start; only if there are none,
 lines vote that are equal but for spelling, then the most similar line near the stated place is
-taken. All steps are capped, so that a report costs no more than a search.
+taken. All steps are capped and spent of the request's budget.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import chain
 
+from .budget import Budget, quick_ratio_steps, ratio_steps
 from .difference import Kind, kind_of_difference, loosely
 from .hunk import Hunk, HunkLine
 from .lines import FileText, Tier, fold
@@ -23,6 +25,7 @@ _LOOSE_WINDOW = 10_000  # lines each way
 _SIMILAR_WINDOW = 250  # lines each way
 _SIMILAR_LENGTH = 200  # characters compared
 _SIMILAR_RATIO = 0.6
+_SIMILAR_COMPARED = 20  # lines compared in full
 _ALIGNED = 60  # lines compared behind the common head
 _SLACK = 3  # file lines above the place that are looked at too
 
@@ -53,15 +56,16 @@ class Closest:
     first_difference: LineDifference
 
 
-def find_closest(file: FileText, hunk: Hunk) -> Closest | None:
-    """The most similar place, or None when nothing is like the hunk."""
-    start = _vote(file, hunk, str.strip, window=None)
+def find_closest(file: FileText, hunk: Hunk, budget: Budget) -> Closest | None:
+    """The most similar place, or None when nothing is like the hunk. Raises OutOfBudgetError."""
+    start = _vote(file, hunk, str.strip, None, budget)
     if start is None:
-        start = _vote(file, hunk, loosely, window=_LOOSE_WINDOW)
+        start = _vote(file, hunk, loosely, _LOOSE_WINDOW, budget)
     if start is None:
-        start = _most_similar(file, hunk)
+        start = _most_similar(file, hunk, budget)
     if start is None:
         return None
+    budget.spend(1_000 + 8 * len(hunk.old))
     laid = [
         (hunk.readings(line), file.lines[start + i])
         for i, line in enumerate(hunk.old)
@@ -92,43 +96,59 @@ def _stated(hunk: Hunk) -> int:
 
 
 def _vote(
-    file: FileText, hunk: Hunk, key_of: Callable[[str], str], window: int | None
+    file: FileText, hunk: Hunk, key_of: Callable[[str], str], window: int | None, budget: Budget
 ) -> int | None:
     """The start most lines of the hunk agree on; the nearest to the stated one among equals."""
+    stated = min(_stated(hunk), len(file.lines))
+    low = 0 if window is None else max(0, stated - window)
+    high = len(file.lines) if window is None else stated + window
+    looked_at = file.lines[low:high]
+    budget.spend(len(hunk.old) + len(looked_at))
+    if window is not None:  # then the key costs something
+        texts = chain((line.text for line in hunk.old), looked_at)
+        budget.spend(sum(4 + len(text) // 50 for text in texts))
     uses: defaultdict[str, list[int]] = defaultdict(list)
     for i, line in enumerate(hunk.old):
         if key := key_of(line.text):
             uses[key].append(i)
-    stated = min(_stated(hunk), len(file.lines))
-    low = 0 if window is None else max(0, stated - window)
-    high = len(file.lines) if window is None else stated + window
     places: defaultdict[str, list[int]] = defaultdict(list)
-    for at, text in enumerate(file.lines[low:high], low):
+    for at, text in enumerate(looked_at, low):
         if (key := key_of(text)) in uses:
             places[key].append(at)
     votes: Counter[int] = Counter()
     for key, found in places.items():
         middle = bisect_left(found, stated)
         near = found[max(0, middle - _PLACES_PER_LINE // 2) : middle + _PLACES_PER_LINE // 2]
+        budget.spend(len(near) * min(_VOTES_PER_LINE, len(uses[key])))
         votes.update(at - i for at in near for i in uses[key][:_VOTES_PER_LINE])
     return min(votes, key=lambda s: (-votes[s], abs(s - stated), s), default=None)
 
 
-def _most_similar(file: FileText, hunk: Hunk) -> int | None:
+def _most_similar(file: FileText, hunk: Hunk, budget: Budget) -> int | None:
     """The start that lays the hunk's longest line over the line most like it."""
     probe = max(range(len(hunk.old)), key=lambda i: len(hunk.old[i].text.strip()))
     matcher = SequenceMatcher(autojunk=False)
-    matcher.set_seq2(hunk.old[probe].text.strip()[:_SIMILAR_LENGTH])
-    best, start = _SIMILAR_RATIO, None
+    wanted = hunk.old[probe].text.strip()[:_SIMILAR_LENGTH]
+    matcher.set_seq2(wanted)
     stated = min(_stated(hunk) + probe, len(file.lines))
     low = max(0, stated - _SIMILAR_WINDOW)
+    rough: list[tuple[float, int, str]] = []
     for at, line in enumerate(file.lines[low : stated + _SIMILAR_WINDOW], low):
-        matcher.set_seq1(line.strip()[:_SIMILAR_LENGTH])
+        text = line.strip()[:_SIMILAR_LENGTH]
+        budget.spend(quick_ratio_steps(wanted, text))
+        matcher.set_seq1(text)
         if (
-            matcher.real_quick_ratio() >= best
-            and matcher.quick_ratio() >= best
-            and (ratio := matcher.ratio()) > best
+            matcher.real_quick_ratio() >= _SIMILAR_RATIO
+            and (quick := matcher.quick_ratio()) >= _SIMILAR_RATIO
         ):
+            rough.append((-quick, at, text))
+    best, start = _SIMILAR_RATIO, None
+    for quick, at, text in sorted(rough)[:_SIMILAR_COMPARED]:
+        if -quick <= best:
+            break
+        budget.spend(ratio_steps(wanted, text))
+        matcher.set_seq1(text)
+        if (ratio := matcher.ratio()) > best:
             best, start = ratio, at - probe
     return start
 

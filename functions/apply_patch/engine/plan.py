@@ -10,16 +10,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from .budget import REQUEST_STEPS, Budget
 from .hunk import Patch, Unusable
 from .parse import parse_patch
 from .paths import normal_path
-from .report import Conflict, Fit, Invalid
+from .report import MAX_CONFLICTS, Conflict, Fit, Invalid
 from .report import conflict_details as bounded_details
 from .single import Change, HunkPlace, patch_file, replace_file
 
 MAX_FILES = 40
+MAX_DIFF_LINES = 250_000
 
-BeforeKind = Literal["file", "directory", "symlink", "missing", "not_a_directory"]
+BeforeKind = Literal["file", "large", "directory", "symlink", "missing", "not_a_directory"]
 
 
 class FileChange(Protocol):
@@ -46,7 +48,10 @@ class Before:
     """The bytes of a file; None for everything else."""
     executable: bool = False
     kind: BeforeKind = "file"
-    """`symlink` also when a directory of the path is one; `not_a_directory` when one is a file."""
+    """`symlink` also when a directory of the path is one; `not_a_directory` when one is a file.
+
+    `large` is a file that was not read.
+    """
 
 
 @dataclass(frozen=True)
@@ -75,8 +80,12 @@ class Plan:
     """What `check_request` says; nothing was read then."""
     forbidden: list[str] = field(default_factory=list)
     """Paths that are or lead through symbolic links."""
+    too_large: list[str] = field(default_factory=list)
+    """Paths of `large` files whose content the request depends on."""
     fits: list[Fit] = field(default_factory=list)
     """Beside conflicts: the entries that have none."""
+    budget: Budget = field(default_factory=Budget)
+    """What is left for the report."""
 
 
 def check_request(files: Sequence[FileChange], *, root: str | None = None) -> list[Invalid]:
@@ -93,37 +102,52 @@ def plan_request(
     *,
     root: str | None = None,
     similar: Callable[[str], Sequence[str]] = lambda _path: (),
+    steps: int = REQUEST_STEPS,
 ) -> Plan:
     """Plan every entry of `files`.
 
-    `read` is called once for each distinct path, normalised. `similar` may name paths like one that
-    is missing.
+    `read` is called once for each distinct path, normalised. `similar` may list paths beside one
+    that is missing. `steps` bounds what the plan and its report cost: see `Budget`.
     """
     patches, invalid = _read_request(files, root)
     if invalid:
         return Plan(invalid=invalid)
-    plan = Plan()
+    plan = Plan(budget=Budget(steps))
     writes = []
     for entry, patch in zip(files, patches, strict=True):
         path = normal_path(entry.path) or entry.path
         before = read(path)
+        # Only conflicts that can be shown are worth listing directories.
+        beside = similar if len(plan.conflicts) < MAX_CONFLICTS else _nothing
         if before.kind == "symlink":
             plan.forbidden.append(entry.path)
             continue
-        found = _plan_entry(path, before, entry, patch, similar)
+        if before.kind == "large" and not _blind(patch):
+            plan.too_large.append(path)
+            continue
+        found = _plan_entry(before, entry, patch, plan.budget, beside)
         if isinstance(found, Write):
             writes.append(found)
             plan.fits.append(Fit(entry.path, len(found.hunks)))
         else:
             plan.conflicts.extend(found)
-    if plan.conflicts or plan.forbidden:
+    if plan.conflicts or plan.forbidden or plan.too_large:
         return plan
     return Plan(writes=writes)
 
 
 def conflict_details(plan: Plan) -> dict[str, Any]:
     """The bounded report of a plan with conflicts: see `report.conflict_details`."""
-    return bounded_details(plan.conflicts, plan.fits)
+    return bounded_details(plan.conflicts, plan.fits, plan.budget)
+
+
+def _nothing(_path: str) -> Sequence[str]:
+    return ()
+
+
+def _blind(patch: Patch | None) -> bool:
+    """Whether the entry does the same whatever its file holds: overwrites or deletes it."""
+    return patch is None or (patch.unconditional and not patch.hunks)
 
 
 def _read_request(
@@ -134,6 +158,10 @@ def _read_request(
     if len(files) > MAX_FILES:
         hint = f"Send at most {MAX_FILES} files a request; this one has {len(files)}."
         return [], [Invalid("", "TOO_MANY_FILES", hint)]
+    lines = sum(entry.content.count("\n") for entry in files if entry.mode == "unified_diff")
+    if lines > MAX_DIFF_LINES:
+        hint = f"Send at most {MAX_DIFF_LINES} lines of diffs a request, or use replace_full."
+        return [], [Invalid("", "TOO_MANY_LINES", hint)]
     invalid = _check_paths(files)
     patches: list[Patch | None] = []
     for entry in files:
@@ -186,12 +214,13 @@ def _check_text(content: str) -> None:
 
 
 def _plan_entry(
-    path: str,
     before: Before,
     entry: FileChange,
     patch: Patch | None,
+    budget: Budget,
     similar: Callable[[str], Sequence[str]],
 ) -> Write | list[Conflict]:
+    path = normal_path(entry.path) or entry.path
     if before.kind == "directory":
         return [Conflict(entry.path, "IS_A_DIRECTORY", "There is a directory at this path.")]
     if before.kind == "not_a_directory":
@@ -199,14 +228,16 @@ def _plan_entry(
         return [Conflict(entry.path, "NOT_A_DIRECTORY", hint)]
     if patch is None:
         found: Change | list[Conflict] = replace_file(entry.content)
+    elif before.kind == "large":
+        found = Change(None, notes=patch.notes)
     else:
-        found = patch_file(entry.path, before.data, patch, similar)
+        found = patch_file(entry.path, before.data, patch, budget, similar)
     if not isinstance(found, Change):
         return found
     action: Literal["create", "modify", "delete", "unchanged"] = "modify"
     if found.data is None:
         action = "delete"
-    elif before.data is None:
+    elif before.kind == "missing":
         action = "create"
     elif found.data == before.data and found.executable in (None, before.executable):
         action = "unchanged"

@@ -7,13 +7,13 @@ texts cut at 300 characters. Texts are addressed to the model; file content in t
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .describe import MAX_TEXT, cut, describe_candidates, describe_mismatch, ranges
+from .budget import Budget, OutOfBudgetError
+from .describe import CANDIDATE_STEPS, MAX_TEXT, cut, describe_candidates, describe_mismatch, ranges
 from .hunk import Hunk
 from .lines import FileText
 
@@ -24,6 +24,8 @@ _FITS_BYTES = 1_500
 ConflictCode = Literal[
     "CONTEXT_MISMATCH",
     "AMBIGUOUS",
+    "SCOPE_MISMATCH",
+    "TOO_COMPLEX",
     "ALREADY_APPLIED",
     "UNANCHORED_INSERT",
     "OVERLAP",
@@ -70,13 +72,18 @@ class Conflict:
     fitting: tuple[int, ...] = ()
     """Numbers of the hunks of the same entry that fit."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """The conflict as JSON data, each text bounded, the whole not."""
+    def to_dict(self, budget: Budget) -> dict[str, Any]:
+        """The conflict as JSON data, each text bounded, the whole not.
+
+        What `budget` does not allow is left out: the file's digest, comparison and candidates.
+        """
         out: dict[str, Any] = {"path": self.path}
         file, hunk, hints = self.file, self.hunk, [self.hint]
+        if file and not _affords(budget, len(file.lines) // 4):
+            file = None
         if file:
             out |= {
-                "fileSha256": hashlib.sha256(file.encode()).hexdigest(),
+                "fileSha256": file.sha256,
                 "lineCount": len(file.lines),
                 "eol": file.eol,
                 "finalNewline": file.terminated and bool(file.lines),
@@ -91,10 +98,11 @@ class Conflict:
             if hunk.start is not None:
                 out["expectedAt"] = hunk.start
         if file and hunk and self.code == "CONTEXT_MISMATCH":
-            comparison, sentence = describe_mismatch(file, hunk)
+            comparison, sentence = describe_mismatch(file, hunk, budget)
             out |= comparison
-            hints.insert(0, sentence)
-        if file and self.matches:
+            if sentence:
+                hints.insert(0, sentence)
+        if file and self.matches and _affords(budget, CANDIDATE_STEPS):
             out |= describe_candidates(file, self.matches)
         if self.applied_at is not None:
             out["appliedAt"] = self.applied_at + 1
@@ -117,14 +125,24 @@ class Fit:
         return {"path": self.path, "hunks": self.hunks}
 
 
-def conflict_details(conflicts: Sequence[Conflict], fits: Sequence[Fit]) -> dict[str, Any]:
+def _affords(budget: Budget, steps: int) -> bool:
+    try:
+        budget.spend(steps)
+    except OutOfBudgetError:
+        return False
+    return True
+
+
+def conflict_details(
+    conflicts: Sequence[Conflict], fits: Sequence[Fit], budget: Budget
+) -> dict[str, Any]:
     """`{"conflicts": [...], "fits": [...], "omitted": n}` within the bounds.
 
     What does not fit is dropped from the end: first suggestions, then shown lines and candidates'
     scopes, then whole conflicts, which `omitted` counts. `fitsOmitted` counts entries left out of
     `fits`.
     """
-    shown = [conflict.to_dict() for conflict in conflicts[:MAX_CONFLICTS]]
+    shown = [conflict.to_dict(budget) for conflict in conflicts[:MAX_CONFLICTS]]
     fitting = [fit.to_dict() for fit in fits]
     while fitting and _size(fitting) > _FITS_BYTES:
         fitting.pop()

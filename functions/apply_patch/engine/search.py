@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from .hunk import Hunk, HunkLine
 from .lines import BOM, FileText, Tier, fold
 
-FIND_SPEED = 100
+_FIND_SPEED = 100
 """Lines `str.find` passes in the time that a comparison in Python takes; a low guess."""
 _UNMENTIONED = "\0"
 
@@ -31,6 +31,11 @@ def vocabulary(hunks: Iterable[Hunk]) -> list[Word]:
                 if text.startswith(BOM):
                     words[text.removeprefix(BOM), line.newline] = None
     return list(words)
+
+
+def find_steps(text: int, needle: int) -> int:
+    """What it costs to look for `needle` characters in `text` characters."""
+    return 1 + (text + needle) // _FIND_SPEED
 
 
 class View:
@@ -88,6 +93,7 @@ class Block:
 
     def __init__(self, view: View, hunk: Hunk, spend: Callable[[int], None]) -> None:
         """Prepare; `spend` is told what the search costs, in lines compared, and may raise."""
+        spend(2 + 4 * len(hunk.old))
         self._view = view
         self._choices = view.alternatives(hunk)
         self._plain = all(len(choice) == 1 for choice in self._choices)
@@ -122,13 +128,16 @@ class Block:
             if at >= since and self.fits(at):
                 yield at
         elif self._plain:
-            self._spend(len(self._view.text) // FIND_SPEED)
-            at = self._view.text.find(self._needle, since)
+            text, needle = self._view.text, self._needle
+            self._spend(find_steps(len(text) - since, len(needle)))
+            at = text.find(needle, since)
             while at >= 0:
                 yield at
-                at = self._view.text.find(self._needle, at + 1)
+                self._spend(find_steps(0, len(needle)))  # the text ahead is paid for
+                at = text.find(needle, at + 1)
         else:
             wanted = self._choices[rarest]
+            self._spend(max(0, len(self._view.text) - since) // 8)
             for index, code in enumerate(self._view.text[since + rarest :], since):
                 if code in wanted and self.fits(index):
                     yield index

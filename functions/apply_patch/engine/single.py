@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from .budget import Budget, OutOfBudgetError
 from .hunk import Patch
 from .lines import FileText, Tier, is_binary
 from .locate import Locator, Placed, Unplaced
+from .names import similar_paths
 from .report import Conflict, ConflictCode
 from .write import added_text, find_overlaps, rewrite
 
@@ -24,6 +26,10 @@ _ELISIONS = (
     "existing code",
     "remaining code",
     "code unchanged",
+)
+_TOO_COMPLEX = (
+    "Placing the diffs of this request takes too long. Send fewer or smaller diffs, or this file "
+    "with replace_full."
 )
 _DIFF = re.compile(r"^(?:@@ -\d|diff --git |\*\*\* Begin Patch|--- a/)")
 
@@ -73,9 +79,17 @@ def patch_file(
     path: str,
     data: bytes | None,
     patch: Patch,
+    budget: Budget,
     similar: Callable[[str], Sequence[str]] = lambda _path: (),
 ) -> Change | list[Conflict]:
-    """Apply `patch` to the bytes of its file (None = there is none)."""
+    """Apply `patch` to the bytes of its file (None = there is none).
+
+    `similar` may list paths beside one that is missing; the likest are reported.
+    """
+    try:
+        budget.spend(_steps_to_read(data, patch))
+    except OutOfBudgetError:
+        return [Conflict(path, "TOO_COMPLEX", _TOO_COMPLEX)]
     if patch.intent == "create" and data is not None:
         return [_already_exists(path, data, patch)]
     if data is None:
@@ -84,7 +98,7 @@ def patch_file(
         hint = "There is no such file. To create it, send a diff from /dev/null or replace_full."
         if patch.intent == "delete":
             hint = "There is no such file: it may be deleted already."
-        paths = tuple(similar(path))[:5]
+        paths = similar_paths(path, similar(path), budget)
         return [Conflict(path, "FILE_NOT_FOUND", hint, similar=paths)]
     if patch.unconditional and not patch.hunks:
         return Change(None, notes=patch.notes)
@@ -94,7 +108,13 @@ def patch_file(
     file = FileText.decode(data)
     if not file.lines and patch.hunks and not any(hunk.old for hunk in patch.hunks):
         return _fill(path, file, patch)
-    return _edit(path, file, patch)
+    return _edit(path, file, patch, budget)
+
+
+def _steps_to_read(data: bytes | None, patch: Patch) -> int:
+    """What it costs to split the file into lines, put it together again, and list the hunks."""
+    size = data or b""
+    return 1 + size.count(b"\n") + len(size) // 500 + sum(len(h.lines) for h in patch.hunks)
 
 
 def _fill(path: str, file: FileText | None, patch: Patch) -> Change | list[Conflict]:
@@ -115,8 +135,8 @@ def _already_exists(path: str, data: bytes, patch: Patch) -> Conflict:
     return Conflict(path, "ALREADY_EXISTS", hint, file=file)
 
 
-def _edit(path: str, file: FileText, patch: Patch) -> Change | list[Conflict]:
-    locator = Locator(file, patch.hunks)
+def _edit(path: str, file: FileText, patch: Patch, budget: Budget) -> Change | list[Conflict]:
+    locator = Locator(file, patch.hunks, budget)
     placed: list[Placed] = []
     failed: list[Conflict] = []
     for hunk in patch.hunks:
@@ -159,10 +179,12 @@ def _edit(path: str, file: FileText, patch: Patch) -> Change | list[Conflict]:
 def _unplaced(path: str, file: FileText, found: Unplaced) -> Conflict:
     code: ConflictCode
     if found.gave_up:
-        code = "AMBIGUOUS"
+        code, hint = "TOO_COMPLEX", _TOO_COMPLEX
+    elif found.out_of_scope:
+        code = "SCOPE_MISMATCH"
         hint = (
-            "The file repeats these lines too often to be searched. Give the exact line number and "
-            "copy the context exactly."
+            "The old lines of this hunk stand at one place, but the line named after its '@@' is "
+            "not above it. Copy that line whole from the file, or leave it out."
         )
     elif found.matches:
         code = "AMBIGUOUS"

@@ -147,6 +147,16 @@ APPLIED = {
         "@@ -3 +2,0 @@\n-line 3\n",
         TEN.replace(b"line 3\n", b""),
     ),
+    "the only match below a scope line that repeats": (
+        b"go:\n  x\ngo:\n  y\n",
+        "@@ go:\n-  x\n+  z\n",
+        b"go:\n  z\ngo:\n  y\n",
+    ),
+    "a scope line that is context as well": (
+        b"a\ngo:\n  x\n",
+        "@@ go:\n a\n go:\n-  x\n+  z\n",
+        b"a\ngo:\n  z\n",
+    ),
     "scopes one below the other": (
         b"class A:\n go:\n  pass\nclass B:\n run:\n  pass\n go:\n  pass\n",
         "@@ class B:\n@@ go:\n-  pass\n+  return\n",
@@ -271,6 +281,21 @@ REFUSED = {
         "AMBIGUOUS",
     ),
     "a scope line that is not there": (b"f\nx\ng\nx\n", "@@ class Z:\n-x\n+y\n", "AMBIGUOUS"),
+    "the only match is in another scope": (
+        b"class A:\n  x\nclass B:\n  y\n",
+        "@@ class B:\n-  x\n+  z\n",
+        "SCOPE_MISMATCH",
+    ),
+    "the only match and a scope that is not there": (
+        b"class A:\n  x\n",
+        "@@ class Z:\n-  x\n+  z\n",
+        "SCOPE_MISMATCH",
+    ),
+    "the only match and scopes in the wrong order": (
+        b"go:\nclass A:\n  x\n",
+        "@@ class A:\n@@ go:\n-  x\n+  z\n",
+        "SCOPE_MISMATCH",
+    ),
     "a new state given as context": (
         b"a\nb\nc\n",
         "@@ -1,3 +1,4 @@\n a\n B\n+x\n c\n",
