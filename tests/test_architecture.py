@@ -309,7 +309,7 @@ def test_the_list_of_functions_is_the_list_of_tools():
 UNWANTED = re.compile(
     "|".join(
         (
-            r"(?<![\w.-])/work/" + r"(main|shared)\b",
+            r"(?<![\w.-])/wo" + r"rk/",
             r"(?<![\w.-])/root" + r"/",
             r"(?<![\w.-])/fa" + r"rm\b",
             r"pypi" + r"\.org",

@@ -22,7 +22,7 @@ class Entry:
 def plan_of(before: bytes | None, patch: str, **entry: str):
     kind = "missing" if before is None else "file"
     return plan_request(
-        lambda _path: Before(before, kind=kind), [Entry(patch, **entry)], root="/work/repo"
+        lambda _path: Before(before, kind=kind), [Entry(patch, **entry)], root="/srv/repo"
     )
 
 
@@ -75,7 +75,7 @@ APPLIED = {
     ),
     "a name below the repository's root": (
         b"a\n",
-        f"--- /work/repo/{PATH}\n+++ /work/repo/{PATH}\n@@ -1 +1 @@\n-a\n+b\n",
+        f"--- /srv/repo/{PATH}\n+++ /srv/repo/{PATH}\n@@ -1 +1 @@\n-a\n+b\n",
         b"b\n",
     ),
     "a name with the repository's folder in front": (
