@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import uuid
 
 import pytest
 from typer.main import get_command
@@ -164,7 +165,7 @@ def test_the_readmes_commands_run_as_they_stand(tmp_path):
     (script,) = [text for text in blocks(ROOT / "README.md", "") if "workspace push" in text]
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
-    unique = tmp_path.name.replace("_", "-")
+    unique = f"readme-{uuid.uuid4().hex[:12]}"
     # The commands of a reader, in a clone and on a workspace of their own, on the cloud that runs.
     script = script.replace("/workspace/app", f"/workspace/{unique}")
     script = script.replace("hello-7f3a9c2e41d0", f"hello-{unique}").replace(
