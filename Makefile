@@ -69,8 +69,8 @@ bench: $(STAMP) ## Measure beside peers, as ratios from one run
 	@$(PY) -m benchmarks.idempotency
 
 .PHONY: deploy
-deploy: $(STAMP) ## Deploy to your AWS account (STAGE=dev|prod, ARGS for the CDK CLI)
-	$(CDK) deploy --all -c stage=$(STAGE) $(ARGS)
+deploy: $(STAMP) ## Deploy to your AWS account (STAGE=dev|prod, STACKS, ARGS for the CDK CLI)
+	$(CDK) deploy $(or $(STACKS),--all) -c stage=$(STAGE) $(ARGS)
 
 .PHONY: diff
 diff: $(STAMP) ## Show what a deploy would change (STAGE, ARGS)
