@@ -10,6 +10,8 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from contracts.dialects import bedrock, bedrock_function, gateway
+
 if TYPE_CHECKING:
     from contracts.results import Result
     from contracts.spec import ToolSpec
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
 Surface = Literal["direct", "bedrock", "bedrock-function", "gateway"]
 SURFACES: tuple[Surface, ...] = get_args(Surface)
 
-FUNCTION_PARAMETERS_MAX = 5
-"""Bedrock's function details take no more; beyond it all arguments travel as one JSON text."""
 FROM_NAME = "schemaVersion"
 
 
@@ -64,19 +64,18 @@ def build(
     if surface == "direct":
         return Event(arguments)
     if surface == "gateway":
-        target = spec.model_name.replace("_", "-")
         custom = {
             "bedrockAgentCoreMessageVersion": "1.0",
-            "bedrockAgentCoreToolName": f"{target}___{spec.model_name}",
+            "bedrockAgentCoreToolName": gateway.tool_name(spec),
         }
         return Event(_without_version(arguments), {"custom": custom})
     session = session or Session()
     if surface == "bedrock":
-        place = ApiPlace(spec.model_name, f"/{spec.model_name}", "POST")
+        place = ApiPlace(spec.model_name, bedrock.api_path(spec), "POST")
         return bedrock_api(place, _without_version(arguments), session)
     properties = _entries(_without_version(arguments))
     declared = set(spec.input_schema["properties"]) - {FROM_NAME}
-    if len(declared) > FUNCTION_PARAMETERS_MAX:
+    if len(declared) > bedrock_function.PARAMETERS_MAX:
         properties = [_entry("arguments", _without_version(arguments))]
     envelope = _envelope(spec.model_name, session)
     return Event({**envelope, "function": spec.model_name, "parameters": properties})

@@ -14,10 +14,8 @@ from functions._runtime.workspace.heads import (
     meta_item,
     read_head,
 )
-from functions._runtime.workspace.objects import encode_tree, frame, object_id
+from functions._runtime.workspace.objects import EMPTY_TREE, frame
 from functions._runtime.workspace.store import ObjectStore
-
-EMPTY_TREE = object_id(frame("tree", encode_tree({})))
 
 
 class NoHurry:

@@ -10,7 +10,6 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV30SpecValidator
 from pydantic import Field
 
-from agents import events
 from contracts import registry
 from contracts.dialects import (
     DIALECTS,
@@ -212,7 +211,7 @@ def test_the_gateway_answers_with_a_success_or_a_failure_and_nulls_stay_open():
 
 
 def test_more_parameters_than_a_function_may_have_become_one_that_holds_them_all():
-    assert bedrock_function.PARAMETERS_MAX == events.FUNCTION_PARAMETERS_MAX == 5
+    assert bedrock_function.PARAMETERS_MAX == 5
     function = bedrock_function.emit(MANY)
     ((name, parameter),) = function["parameters"].items()
     assert (name, parameter["type"], parameter["required"]) == ("arguments", "string", True)
