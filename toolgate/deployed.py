@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from contracts import registry
 from infra.names import pascal, stack_name
 from toolgate.errors import CommandError
@@ -26,11 +28,17 @@ def client_and_outputs(where: Where, stage: str, service: str) -> tuple[Any, dic
     """
     if where == "local":
         from toolgate.local import cloud
+        from toolgate.local.errors import NotRunningError
 
         local = cloud.attached()
-        return local.client(service), local.outputs()
+        try:
+            return local.client(service), local.outputs()
+        except (BotoCoreError, ClientError):
+            raise NotRunningError(
+                f"The local cloud does not answer on port {local.port}. "
+                "Run: toolgate local down, then toolgate local up"
+            ) from None
     import boto3
-    from botocore.exceptions import BotoCoreError, ClientError
 
     from agents.targets import CONFIG
     from toolgate.local.environment import merged_outputs
