@@ -38,6 +38,7 @@ $(STAMP): requirements.txt functions/requirements.txt pyproject.toml package-loc
 
 .PHONY: demo
 demo: $(STAMP) ## Bring up the local cloud and show a tool being retried, raced and killed
+	@$(if $(PORT),$(UP) >/dev/null)
 	@$(PY) -m toolgate demo
 
 .PHONY: lint

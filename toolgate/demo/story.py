@@ -66,7 +66,7 @@ def tell(stage: Stage, repository: Path) -> Iterator[Step]:
     key = fresh_key()
     patch = {"files": [_entry(diff)], "idempotencyKey": key}
     dry = stage.choose(PATCH, **patch, dryRun=True)
-    yield step("dry-run", "It asks what its diff would do", dry)
+    yield step("dry-run", "It asks what its diff would do, by a dry run", dry)
     yield step("apply", "It applies the diff", stage.choose(PATCH, **patch))
     again = stage.choose(PATCH, **patch)
     yield step("replay", "The answer was lost, so it sends the same call again", again)
@@ -97,13 +97,15 @@ def _concurrent(stage: Stage) -> Step:
     entry = _entry(_replaced("written once"), "replace_full", path="demo/concurrent.txt")
     turns = stage.choose_at_once(CALLERS, PATCH, files=[entry], idempotencyKey=fresh_key())
     first = [turn for turn in turns if not turn.result.get("skippedAsDuplicate")]
+    # If the acting call's own answer was lost, it was repeated, and all of them are duplicates.
+    shown = first[0] if first else turns[0]
     title = f"{CALLERS} callers send one call at the same moment"
     more = {
         "callers": len(turns),
         "effects": sum(turn.result["ok"] for turn in first),
         "duplicates": sum(bool(turn.result.get("skippedAsDuplicate")) for turn in turns),
     }
-    return Step("concurrent", title, PATCH, first[0].event, first[0].result, stage.commits(), more)
+    return Step("concurrent", title, PATCH, shown.event, shown.result, stage.commits(), more)
 
 
 def _killed(stage: Stage) -> Iterator[Step]:

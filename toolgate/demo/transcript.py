@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -10,6 +11,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from toolgate.demo.story import Step
+
+
+INDENT = 13
+"""Columns before the text of a line: four, and nine for its label."""
 
 
 class Transcript:
@@ -46,7 +51,11 @@ class Transcript:
         )
 
     def _line(self, label: str, text: str, style: str = "") -> None:
-        self._console.print(Text.assemble((f"    {label:9}", "dim"), (text, style)))
+        """A label and its text; what does not fit goes on below the text, not below the label."""
+        lines = textwrap.wrap(text, max(20, self._console.width - INDENT)) or [""]
+        for number, line in enumerate(lines):
+            head = f"    {'' if number else label:9}"
+            self._console.print(Text.assemble((head, "dim"), (line, style)))
 
 
 def _answer(result: dict[str, Any]) -> str:
@@ -78,7 +87,7 @@ def _notes(step: Step) -> list[tuple[str, str]]:
         if differs:
             notes.append(("expected", f"{differs['expected']!r}"))
             notes.append(("actual", f"{differs['actual']!r} in line {differs['fileLine']}"))
-    notes += [("at", f"{one['path']}: {one['problem']}") for one in details.get("issues", [])[:3]]
+    notes += [("and", f"{one['path']}: {one['problem']}") for one in details.get("issues", [])[1:4]]
     if "keySpent" in details:
         notes.append(("key", "spent" if details["keySpent"] else "not spent"))
     if step.id == "concurrent":
@@ -86,5 +95,5 @@ def _notes(step: Step) -> list[tuple[str, str]]:
         notes.append(("callers", told))
     if step.id == "killed":
         at_kill, attempts = step.more["recordAtKill"], step.more["attempts"]
-        notes.append(("killed", f"the record was {at_kill}; done in {attempts} attempts"))
+        notes.append(("killed", f"its record was still {at_kill}; done in {attempts} attempts"))
     return notes
