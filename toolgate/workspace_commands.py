@@ -117,8 +117,10 @@ def log(
         moment = datetime.fromtimestamp(entry.at_ms / 1000, UTC)
         typer.echo(f"{entry.revision}")
         typer.echo(f"    {moment:%Y-%m-%d %H:%M:%S} UTC  {entry.tool}  by {entry.by}")
-        more = f" and {entry.more} more" if entry.more else ""
-        typer.echo(f"    {', '.join(entry.paths[:5])}{more}" if entry.paths else "    no paths")
+        shown = entry.paths[:5]
+        left = len(entry.paths) - len(shown) + entry.more
+        more = f" and {left} more" if left else ""
+        typer.echo(f"    {', '.join(shown)}{more}" if shown else "    no paths")
 
 
 @app.command()

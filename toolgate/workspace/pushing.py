@@ -122,7 +122,8 @@ def _refuse_unmerged(
     if pulled_last and not repository.is_merged(record.tip):
         raise PushRefusedError(
             "changes that were pulled are not merged into what is checked out, so this push would "
-            f"undo them; merge {record.tip[:12]} first, or discard them"
+            f"undo them; merge {record.tip[:12]} first, or discard them "
+            "(--discard-pulled)"
         )
 
 
