@@ -29,8 +29,6 @@ QUIET = {
     "GIT_CONFIG_GLOBAL": "/dev/null",
 }
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
-
 COMMON = ["", "", "}", "a", "b", "return x", "    pass", "end"]
 TRAPS = [
     "form\ffeed", "lone\rreturn", "line\u2028separator", "next\x85line", "tab\there",
