@@ -21,6 +21,10 @@ def handler(request: Input, call: Call) -> Output:
     def edit(snapshot: Snapshot) -> Edit[Output]:
         writes = planned(request, snapshot)
         paths = [write.path for write in writes]
-        return Edit(writes, Output(applied=paths), f"apply_patch: {', '.join(paths)[:200]}")
+        return Edit(
+            writes,
+            lambda _revision: Output(applied=paths),
+            f"apply_patch: {', '.join(paths)[:200]}",
+        )
 
     return call.workspace(request.repo_root).change(edit)

@@ -68,7 +68,7 @@ class Repo:
             effect=TableEffect(self.stores, f"apply_patch@1#{number}"),
             by="bedrock",
             now_ms=lambda: at_ms,
-        ).change(lambda _: Edit(writes, Done(), message))
+        ).change(lambda _: Edit(writes, lambda _: Done(), message))
 
     def status(self) -> str:
         return self.git("status", "--porcelain") + self.git("rev-parse", "HEAD", "HEAD:")

@@ -70,7 +70,7 @@ def look(top: Path) -> dict[str, Any]:
 def agent(stores: Stores, *writes: FileWrite) -> Snapshot:
     number = workspace(stores).snapshot().head.seq
     effect = TableEffect(stores, f"op{number}")
-    workspace(stores, effect=effect).change(lambda _: Edit(writes, Done(), "Agent's"))
+    workspace(stores, effect=effect).change(lambda _: Edit(writes, lambda _: Done(), "Agent's"))
     return workspace(stores).snapshot()
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def change(stores: Stores, *writes: FileWrite, message: str = "Change") -> str:
     number = workspace(stores).snapshot().head.seq
     effect = TableEffect(stores, f"op{number}")
-    workspace(stores, effect=effect).change(lambda _: Edit(writes, Done(), message))
+    workspace(stores, effect=effect).change(lambda _: Edit(writes, lambda _: Done(), message))
     return workspace(stores).snapshot().revision
 
 

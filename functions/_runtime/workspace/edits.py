@@ -32,7 +32,7 @@ from functions._runtime.workspace.objects import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from functions._runtime.workspace.walk import ReadTree
 
@@ -41,19 +41,31 @@ A = TypeVar("A", bound=Answer)
 
 @dataclass(frozen=True)
 class FileWrite:
-    """One file as it shall be. `data` None deletes it; `executable` None keeps the bit it has."""
+    """One file as it shall be. `executable` None keeps the bit it has.
+
+    `data` None deletes it, unless `oid` names a file's object that the workspace holds already.
+    """
 
     path: str
     data: bytes | None
     executable: bool | None = None
+    oid: str | None = None
+
+    @property
+    def deletes(self) -> bool:
+        """Whether the file shall be gone."""
+        return self.data is None and self.oid is None
 
 
 @dataclass(frozen=True)
 class Edit(Generic[A]):
-    """What a handler wants done: the files, the answer if it is done, a line for history."""
+    """What a handler wants done: the files, the answer if it is done, a line for history.
+
+    `answer` is given the revision that the change makes; in a dry run, the one it was tried on.
+    """
 
     writes: Sequence[FileWrite]
-    output: A
+    answer: Callable[[str], A]
     message: str
 
 
@@ -121,7 +133,7 @@ def _deleted_from(read_tree: ReadTree, root: str, top: _Node) -> list[_Directory
         directory = _Directory(node, oid, parent, name, before, dict(before))
         found.append(directory)
         for inner, child in node.children.items():
-            if child.write is not None and child.write.data is None:
+            if child.write is not None and child.write.deletes:
                 _delete(directory.tree, inner, child.path)
             if child.children:
                 entry = directory.tree.get(inner)
@@ -134,7 +146,7 @@ def _finish(directory: _Directory, change: TreeChange) -> TreeChange:
     """Do a directory's own writes, its inner directories being done, and hang it up."""
     tree, parent = directory.tree, directory.parent
     for name, child in directory.node.children.items():
-        if child.write is not None and child.write.data is not None:
+        if child.write is not None and not child.write.deletes:
             _put(tree, name, child.path, child.write, change.blobs)
     _refuse_twins(tree, tree.keys() - directory.before.keys(), directory.node.path)
     if parent is not None and not tree:
@@ -157,6 +169,9 @@ def _put(tree: Tree, name: bytes, path: bytes, write: FileWrite, blobs: dict[str
     mode = entry.mode if entry else FILE
     if write.executable is not None:
         mode = EXECUTABLE if write.executable else FILE
+    if write.oid is not None:
+        tree[name] = TreeEntry(mode, write.oid)
+        return
     framed = frame("blob", write.data or b"")
     oid = object_id(framed)
     if entry is None or entry.oid != oid:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from contracts.errors import ForbiddenPathError, NotFoundError, UnavailableError
+from contracts.errors import ConflictError, ForbiddenPathError, NotFoundError, UnavailableError
 from functions._runtime.effect import PreconditionFailedError
 from functions._runtime.workspace.edits import A, Edit, TreeChange, change_tree
 from functions._runtime.workspace.heads import (
     Commit,
+    Head,
     Stores,
     WorkspaceName,
     commit_items,
@@ -89,33 +90,33 @@ class Workspace:
             raise NotFoundError("there is no such revision of this workspace") from error
         return snapshot
 
-    def change(self, edit: Callable[[Snapshot], Edit[A]]) -> A:
-        """Do what `edit` wants done to the newest revision, and give its output.
+    def change(self, edit: Callable[[Snapshot], Edit[A]], *, expected: str | None = None) -> A:
+        """Do what `edit` wants done to the newest revision, and give its answer.
 
-        `edit` runs again whenever the head has moved, so it must be pure. Without an effect it runs
-        once, everything is checked and nothing is written. Raises what `edit` raises, what
-        `change_tree` refuses, ForbiddenPathError for a protected path, UnavailableError if the
-        store failed or others kept moving the head, and what the deadline raises.
+        `edit` runs again whenever the head has moved, so it must be pure; with `expected`, the only
+        revision to change, it does not. Without an effect it runs once, everything is checked and
+        nothing is written. Raises what `edit` raises, what `change_tree` refuses,
+        ConflictError (`details.code` REVISION_MOVED) if the newest revision is not `expected`,
+        ForbiddenPathError for a protected path, UnavailableError if the store failed or others kept
+        moving the head, and what the deadline raises.
         """
         for _ in range(TRIES):
             self._deadline.check()
             snapshot = self.snapshot()
+            _refuse_other_than(expected, snapshot)
             wanted = edit(snapshot)
             self._refuse_protected(snapshot, wanted)
             change = change_tree(snapshot.read_tree, snapshot.tree, wanted.writes)
             if self._effect is None:
-                return wanted.output
+                return wanted.answer(snapshot.revision)
             try:
-                self._commit(self._effect, snapshot, wanted, change)
+                return self._commit(self._effect, snapshot, wanted, change)
             except PreconditionFailedError:
                 continue
-            return wanted.output
         raise UnavailableError("others kept changing the workspace; repeat the call")
 
-    def _commit(
-        self, effect: Effect, snapshot: Snapshot, wanted: Edit[A], change: TreeChange
-    ) -> None:
-        items = []
+    def _commit(self, effect: Effect, snapshot: Snapshot, wanted: Edit[A], change: TreeChange) -> A:
+        items, answer = [], wanted.answer(snapshot.revision)
         if change.root != snapshot.tree:
             self._store.write(change.blobs)
             self._store.write(change.trees)
@@ -130,8 +131,10 @@ class Workspace:
                 paths=[shown(encode(write.path)) for write in wanted.writes],
             )
             items = commit_items(self._stores, self._name, commit)
+            answer = wanted.answer(Head(commit.seq, commit.tree).revision)
         self._deadline.check()
-        effect.commit(items, wanted.output)
+        effect.commit(items, answer)
+        return answer
 
     def _refuse_protected(self, snapshot: Snapshot, wanted: Edit[A]) -> None:
         for write in wanted.writes:
@@ -139,3 +142,12 @@ class Workspace:
                 raise ForbiddenPathError(
                     "the path is protected in this workspace", path=write.path, reason="PROTECTED"
                 )
+
+
+def _refuse_other_than(expected: str | None, snapshot: Snapshot) -> None:
+    if expected is not None and expected != snapshot.revision:
+        raise ConflictError(
+            "the workspace has moved on from expectedRevision: read what is there now",
+            code="REVISION_MOVED",
+            revision=snapshot.revision,
+        )

@@ -293,3 +293,15 @@ def test_differences_see_a_file_become_a_directory(memory: Memory):
     ]
     assert [d.path for d in differences(memory.tree, None, one)] == [b"a", b"same/x"]
     assert DIRECTORY not in {d.new.mode for d in differences(memory.tree, None, two) if d.new}
+
+
+def test_write_of_an_object_that_is_there_stores_no_blob():
+    memory = Memory()
+    before = memory.change(EMPTY_TREE, FileWrite("big.bin", b"\0big", executable=True))
+    entry = lookup(memory.tree, before, b"big.bin").entry
+    assert entry
+    moved = [FileWrite("big.bin", None), FileWrite("x/new.bin", None, True, oid=entry.oid)]
+    change = change_tree(memory.tree, before, moved)
+    assert not change.blobs
+    memory.objects |= change.trees
+    assert memory.files(change.root) == {"x/new.bin": (EXECUTABLE, b"\0big")}

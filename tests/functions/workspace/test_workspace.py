@@ -34,7 +34,7 @@ def name(stores: Stores) -> WorkspaceName:
 
 
 def put(path: str, data: bytes | None, text: str = "done") -> Any:
-    return lambda _: Edit([FileWrite(path, data)], Done(text=text), f"Write {path}")
+    return lambda _: Edit([FileWrite(path, data)], lambda _: Done(text=text), f"Write {path}")
 
 
 def changed(stores: Stores, *edits: Any, **more: Any) -> Workspace:
@@ -137,7 +137,7 @@ def test_change_on_a_moved_head_is_made_again_on_what_is_there(stores: Stores, n
             workspace(stores, effect=TableEffect(stores, "other")).change(put("a", b"theirs "))
         data = snapshot.read("a").data + b"mine"
         seen.append(snapshot.revision)
-        return Edit([FileWrite("a", data)], Done(), "Append")
+        return Edit([FileWrite("a", data)], lambda _: Done(), "Append")
 
     effect = TableEffect(stores, "mine")
     workspace(stores, effect=effect).change(edit)
@@ -182,14 +182,14 @@ def test_one_file_patch_touches_only_the_trees_on_its_path(stores: Stores, name:
         FileWrite(f"a/b{n % 10}/c{n % 30}/d{n}.txt", b"%d" % n, executable=False)
         for n in range(600)
     ]
-    changed(stores, lambda _: Edit(many, Done(), "Fill"))
+    changed(stores, lambda _: Edit(many, lambda _: Done(), "Fill"))
     stores.s3.calls.clear()
     stores.dynamodb.calls.clear()
 
     def patch(snapshot: Snapshot) -> Edit:
         path = "a/b7/c17/d47.txt"
         assert snapshot.read(path).data == b"47"
-        return Edit([FileWrite(path, b"new")], Done(), "Patch")
+        return Edit([FileWrite(path, b"new")], lambda _: Done(), "Patch")
 
     workspace(stores, effect=TableEffect(stores)).change(patch)
     assert stores.s3.count("get_object") == 4 + 1
@@ -205,7 +205,7 @@ def test_blobs_are_stored_before_trees_and_trees_before_the_head(stores: Stores,
     stores.dynamodb.before["transact_write_items"] = lambda **_: stores.s3.calls.append(
         ("COMMIT", {})
     )
-    workspace(stores, effect=effect).change(lambda _: Edit(writes, Done(), "Five"))
+    workspace(stores, effect=effect).change(lambda _: Edit(writes, lambda _: Done(), "Five"))
     kinds = [
         arguments["Body"][:4].decode() if called == "put_object" else called
         for called, arguments in stores.s3.calls
@@ -342,7 +342,7 @@ def test_revision_of_no_commit_of_this_workspace_is_not_found(stores: Stores, na
 def test_read_tells_what_stands_at_a_path(stores: Stores, name: Any):
     def fill(_: Any) -> Edit:
         writes = [FileWrite("d/f", b"data"), FileWrite("run", b"#!", executable=True)]
-        return Edit(writes, Done(), "Fill")
+        return Edit(writes, lambda _: Done(), "Fill")
 
     snapshot = changed(stores, fill).snapshot()
     assert (snapshot.read("d/f").kind, snapshot.read("d/f").size) == ("file", 4)
