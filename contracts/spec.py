@@ -55,6 +55,8 @@ class Scope(StrEnum):
 
     WORKSPACE_READ = "workspace:read"
     WORKSPACE_WRITE = "workspace:write"
+    ORDERS_READ = "orders:read"
+    RELEASE_PUBLISH = "release:publish"
 
 
 class Status(StrEnum):

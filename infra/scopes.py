@@ -1,8 +1,8 @@
 """The one table from scopes to IAM: which actions, on which part of which store.
 
 A tool's role holds what its scopes say and nothing else. Reading is allowed within the
-workspaces' rows and objects; a tool that changes something may also touch the idempotency
-records of its own version, and no other tool's.
+workspaces' rows and objects, or the orders' rows; a tool that changes something may also touch the
+idempotency records of its own version, and no other tool's.
 """
 
 from __future__ import annotations
@@ -26,6 +26,13 @@ class Store(StrEnum):
     WORKSPACE_TABLE = "workspace_table"
     WORKSPACE_BUCKET = "workspace_bucket"
     IDEMPOTENCY_TABLE = "idempotency_table"
+    ORDERS_TABLE = "orders_table"
+    RELEASES_BUCKET = "releases_bucket"
+
+    @property
+    def holds_objects(self) -> bool:
+        """Whether it is a bucket; else it is a table."""
+        return self in {Store.WORKSPACE_BUCKET, Store.RELEASES_BUCKET}
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
@@ -39,6 +46,8 @@ class Grant:
 
 ROWS = "WS#*"
 OBJECTS = "t/*"
+ORDERS = "ORDER#*"
+STAGED, RELEASED = "staging/*", "releases/*"
 
 
 def _rows(*actions: str) -> Grant:
@@ -56,9 +65,18 @@ _WRITE = (
     _objects("s3:PutObject"),
 )
 
+_RELEASE = tuple(
+    Grant(store=Store.RELEASES_BUCKET, part=part, actions=("s3:GetObject", "s3:PutObject"))
+    for part in (STAGED, RELEASED)
+)
+
 SCOPES: Mapping[str, tuple[Grant, ...]] = {
     Scope.WORKSPACE_READ: _READ,
     Scope.WORKSPACE_WRITE: (*_READ, *_WRITE),
+    Scope.ORDERS_READ: (
+        Grant(store=Store.ORDERS_TABLE, part=ORDERS, actions=("dynamodb:GetItem",)),
+    ),
+    Scope.RELEASE_PUBLISH: _RELEASE,
 }
 
 

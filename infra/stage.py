@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from contracts.spec import ToolSpec
 
-READ_SCOPES = frozenset({Scope.WORKSPACE_READ})
+READ_SCOPES = frozenset({Scope.WORKSPACE_READ, Scope.ORDERS_READ})
 """What prod gives to callers without a token. Widen it in a stage's `bindings`, on purpose."""
 
 ALL_SCOPES = frozenset(Scope)

@@ -1,4 +1,4 @@
-"""What outlives every deployment of code: idempotency records, workspace rows and objects."""
+"""What outlives every deployment of code: records, workspaces, orders and releases."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ class Stores:
     idempotency_table: dynamodb.ITable
     workspace_table: dynamodb.ITable
     workspace_bucket: s3.IBucket
+    orders_table: dynamodb.ITable
+    releases_bucket: s3.IBucket
 
     def arn(self, store: Store) -> str:
         """The ARN of a store."""
@@ -34,6 +36,8 @@ class Stores:
             Store.IDEMPOTENCY_TABLE: self.idempotency_table.table_arn,
             Store.WORKSPACE_TABLE: self.workspace_table.table_arn,
             Store.WORKSPACE_BUCKET: self.workspace_bucket.bucket_arn,
+            Store.ORDERS_TABLE: self.orders_table.table_arn,
+            Store.RELEASES_BUCKET: self.releases_bucket.bucket_arn,
         }[store]
 
     def environment(self) -> dict[str, str]:
@@ -42,11 +46,13 @@ class Stores:
             "IDEMPOTENCY_TABLE": self.idempotency_table.table_name,
             "WORKSPACE_TABLE": self.workspace_table.table_name,
             "WORKSPACE_BUCKET": self.workspace_bucket.bucket_name,
+            "ORDERS_TABLE": self.orders_table.table_name,
+            "RELEASES_BUCKET": self.releases_bucket.bucket_name,
         }
 
 
 class StateStack(Stack):
-    """Two tables and a bucket; kept, restorable and protected where the stage keeps data."""
+    """Tables and buckets; kept, restorable and protected where the stage keeps data."""
 
     def __init__(self, scope: Construct, id_: str, *, stage: Stage, **kwargs: Any) -> None:
         super().__init__(scope, id_, termination_protection=stage.termination_protection, **kwargs)
@@ -54,11 +60,15 @@ class StateStack(Stack):
             idempotency_table=self._table("IdempotencyTable", stage, "id", expires=True),
             workspace_table=self._table("WorkspaceTable", stage, "pk", "sk"),
             workspace_bucket=self._bucket("WorkspaceBucket", stage),
+            orders_table=self._table("OrdersTable", stage, "pk"),
+            releases_bucket=self._bucket("ReleasesBucket", stage),
         )
         names = {
             "IdempotencyTable": self.stores.idempotency_table.table_name,
             "WorkspaceTable": self.stores.workspace_table.table_name,
             "WorkspaceBucket": self.stores.workspace_bucket.bucket_name,
+            "OrdersTable": self.stores.orders_table.table_name,
+            "ReleasesBucket": self.stores.releases_bucket.bucket_name,
         }
         for key, name in names.items():
             CfnOutput(self, f"{key}Name", value=name).override_logical_id(key)

@@ -11,7 +11,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from infra.scopes import Grant, Store, grants
+from infra.scopes import Grant, grants
 
 if TYPE_CHECKING:
     from contracts.spec import ToolSpec
@@ -128,7 +128,7 @@ def _removal(stage: Stage) -> RemovalPolicy:
 
 def _statement(grant: Grant, stores: Stores) -> iam.PolicyStatement:
     arn = stores.arn(grant.store)
-    if grant.store is Store.WORKSPACE_BUCKET:
+    if grant.store.holds_objects:
         return iam.PolicyStatement(actions=list(grant.actions), resources=[f"{arn}/{grant.part}"])
     return iam.PolicyStatement(
         actions=list(grant.actions),

@@ -14,7 +14,9 @@ from moto.dynamodb.responses import DynamoHandler
 IDEMPOTENCY_TABLE = "idempotency"
 WORKSPACE_TABLE = "workspace"
 WORKSPACE_BUCKET = "workspace-objects"
-ALL_SCOPES = ["workspace:read", "workspace:write"]
+ORDERS_TABLE = "orders"
+RELEASES_BUCKET = "releases"
+ALL_SCOPES = ["orders:read", "release:publish", "workspace:read", "workspace:write"]
 BINDINGS = {
     surface: {"tenant": "default", "scopes": ALL_SCOPES}
     for surface in ("bedrock", "gateway", "direct")
@@ -44,12 +46,15 @@ STAGE = {
     "IDEMPOTENCY_TABLE": IDEMPOTENCY_TABLE,
     "WORKSPACE_TABLE": WORKSPACE_TABLE,
     "WORKSPACE_BUCKET": WORKSPACE_BUCKET,
+    "ORDERS_TABLE": ORDERS_TABLE,
+    "RELEASES_BUCKET": RELEASES_BUCKET,
     "TOOLGATE_BINDINGS": json.dumps(BINDINGS),
     "POWERTOOLS_SERVICE_NAME": "toolgate",
     "POWERTOOLS_METRICS_NAMESPACE": "Toolgate",
     "POWERTOOLS_LOG_LEVEL": "INFO",
 }
-TABLES = {IDEMPOTENCY_TABLE: ("id",), WORKSPACE_TABLE: ("pk", "sk")}
+TABLES = {IDEMPOTENCY_TABLE: ("id",), WORKSPACE_TABLE: ("pk", "sk"), ORDERS_TABLE: ("pk",)}
+BUCKETS = (WORKSPACE_BUCKET, RELEASES_BUCKET)
 FOREIGN = ("AWS_PROFILE", "AWS_ENDPOINT_URL", "POWERTOOLS_IDEMPOTENCY_DISABLED")
 
 
@@ -67,6 +72,14 @@ def create_tables():
             AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"} for key in keys],
             BillingMode="PAY_PER_REQUEST",
         )
+
+
+def create_buckets():
+    """Make the stage's buckets with the runtime's client; they outlive the tables."""
+    from functions._runtime import aws
+
+    for bucket in BUCKETS:
+        aws.s3().create_bucket(Bucket=bucket)
 
 
 def become_stage():
@@ -110,7 +123,7 @@ def moto_session():
         for name, value in STAGE.items():
             monkeypatch.setenv(name, value)
         with mock_aws():
-            aws.s3().create_bucket(Bucket=WORKSPACE_BUCKET)
+            create_buckets()
             yield
         aws.forget()
 

@@ -93,4 +93,4 @@ def _own_stage() -> None:
     """moto and the stage's environment for the rest of this process, outside of pytest."""
     conftest.become_stage()
     mock_aws().start()
-    aws.s3().create_bucket(Bucket=conftest.WORKSPACE_BUCKET)
+    conftest.create_buckets()

@@ -34,6 +34,8 @@ class Settings:
     idempotency_table: str
     workspace_table: str
     workspace_bucket: str
+    orders_table: str
+    releases_bucket: str
     bindings: Mapping[str, Binding]
 
 
@@ -49,6 +51,8 @@ def settings() -> Settings:
             idempotency_table=environment["IDEMPOTENCY_TABLE"],
             workspace_table=environment["WORKSPACE_TABLE"],
             workspace_bucket=environment["WORKSPACE_BUCKET"],
+            orders_table=environment["ORDERS_TABLE"],
+            releases_bucket=environment["RELEASES_BUCKET"],
             bindings=_bindings(environment["TOOLGATE_BINDINGS"]),
         )
     except KeyError as error:

@@ -145,7 +145,7 @@ def test_the_whole_tool_of_the_readme_answers(project):
         from functions._runtime.workspace import Stores
         from tests.workspaces import StoredWorkspaces
         conftest.create_tables()
-        aws.s3().create_bucket(Bucket=conftest.WORKSPACE_BUCKET)
+        conftest.create_buckets()
         names = (conftest.WORKSPACE_TABLE, conftest.WORKSPACE_BUCKET)
         stores = Stores(aws.dynamodb(), aws.s3(), *names)
     """

@@ -30,7 +30,7 @@ def main() -> int:
     rows: list[campaign.Row] = []
     conftest.become_stage()
     with mock_aws():
-        aws.s3().create_bucket(Bucket=conftest.WORKSPACE_BUCKET)
+        conftest.create_buckets()
         conftest.create_tables()
         stores = Stores(
             aws.dynamodb(), aws.s3(), conftest.WORKSPACE_TABLE, conftest.WORKSPACE_BUCKET

@@ -105,6 +105,8 @@ def test_a_tool_runs_with_its_asset_its_layer_and_what_lambda_brings(name, packa
             "IDEMPOTENCY_TABLE": "i",
             "WORKSPACE_TABLE": "w",
             "WORKSPACE_BUCKET": "b",
+            "ORDERS_TABLE": "o",
+            "RELEASES_BUCKET": "r",
             "TOOLGATE_BINDINGS": '{"direct":{"tenant":"default","scopes":'
             '["workspace:read","workspace:write"]}}',
             "POWERTOOLS_SERVICE_NAME": "toolgate",

@@ -12,21 +12,32 @@ from infra.names import pascal
 from infra.scopes import SCOPES, grants
 
 READ_ROWS = {"dynamodb:BatchGetItem", "dynamodb:GetItem"}
-WRITE_ROWS = {"dynamodb:PutItem", "dynamodb:UpdateItem"}
-ROWS = {
-    frozenset({"workspace:read"}): READ_ROWS,
-    frozenset({"workspace:write"}): READ_ROWS | WRITE_ROWS,
-    frozenset({"workspace:read", "workspace:write"}): READ_ROWS | WRITE_ROWS,
+WRITE_ROWS = READ_ROWS | {"dynamodb:PutItem", "dynamodb:UpdateItem"}
+READ = {
+    "WorkspaceTable": (READ_ROWS, ["WS#*"]),
+    "WorkspaceBucket/t/*": ({"s3:GetObject"}, None),
 }
-OBJECTS = {
-    frozenset({"workspace:read"}): {"s3:GetObject"},
-    frozenset({"workspace:write"}): {"s3:GetObject", "s3:PutObject"},
-    frozenset({"workspace:read", "workspace:write"}): {"s3:GetObject", "s3:PutObject"},
+WRITE = {
+    "WorkspaceTable": (WRITE_ROWS, ["WS#*"]),
+    "WorkspaceBucket/t/*": ({"s3:GetObject", "s3:PutObject"}, None),
+}
+RELEASE = {
+    f"ReleasesBucket/{part}/*": ({"s3:GetObject", "s3:PutObject"}, None)
+    for part in ("staging", "releases")
+}
+STORES = {
+    frozenset({"workspace:read"}): READ,
+    frozenset({"workspace:write"}): WRITE,
+    frozenset({"workspace:read", "workspace:write"}): WRITE,
+    frozenset({"orders:read"}): {"OrdersTable": ({"dynamodb:GetItem"}, ["ORDER#*"])},
+    frozenset({"release:publish", "workspace:read"}): READ | RELEASE,
 }
 RECORDS = {"dynamodb:GetItem", "dynamodb:UpdateItem"}
 LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
 TRACES = {"xray:PutTelemetryRecords", "xray:PutTraceSegments"}
 STAGES = ["dev", "prod"]
+TABLES = ("IdempotencyTable", "WorkspaceTable", "OrdersTable")
+BUCKETS = {"WorkspaceBucket": ("t",), "ReleasesBucket": ("staging", "releases")}
 
 
 def as_list(value):
@@ -40,9 +51,12 @@ def statements(role):
 def kind_of(resource):
     """Which store an ARN in a template is of, with the part of it; from the import's name."""
     text = str(resource)
-    for store in ("IdempotencyTable", "WorkspaceTable", "WorkspaceBucket", "Logs"):
+    for store in (*TABLES, "Logs"):
         if store in text:
-            return f"{store}/t/*" if "/t/*" in text else store
+            return store
+    for bucket, parts in BUCKETS.items():
+        if bucket in text:
+            return f"{bucket}/{next(part for part in parts if f'/{part}/*' in text)}/*"
     return text
 
 
@@ -62,11 +76,7 @@ def allowed(role):
 
 def expected(spec, stage):
     scopes = frozenset(str(scope) for scope in spec.scopes)
-    what = {
-        "WorkspaceTable": (ROWS[scopes], ["WS#*"]),
-        "WorkspaceBucket/t/*": (OBJECTS[scopes], None),
-        "Logs": (LOGS, None),
-    }
+    what = {**STORES[scopes], "Logs": (LOGS, None)}
     if spec.mutates:
         what["IdempotencyTable"] = (RECORDS, [f"{spec.name}@{spec.major}#*"])
     if stage == "prod":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -10,6 +11,7 @@ from infra.errors import OptionError
 from infra.names import pascal, stack_name
 from infra.stage import STAGES, find_stage
 
+STORES = ("IdempotencyTable", "WorkspaceTable", "WorkspaceBucket", "OrdersTable", "ReleasesBucket")
 BOTH = ["dev", "prod"]
 STACKS = ["state", "tools", "bedrock-agent"]
 RESOURCES_MAX = 400
@@ -70,7 +72,8 @@ def test_every_deployed_tool_has_one_function_made_as_its_contract_says(
         assert made["Architectures"] == ["arm64"]
         assert len(made["Layers"]) == 1
         variables = made["Environment"]["Variables"]
-        for store in ("IDEMPOTENCY_TABLE", "WORKSPACE_TABLE", "WORKSPACE_BUCKET"):
+        for key in STORES:
+            store = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).upper()
             assert variables.pop(store)["Fn::ImportValue"].startswith(state)
         bindings = json.loads(variables.pop("TOOLGATE_BINDINGS"))
         assert set(bindings) == {"bedrock", "direct", "gateway"}
@@ -85,7 +88,7 @@ def test_every_deployed_tool_has_one_function_made_as_its_contract_says(
 @pytest.mark.parametrize("stage", BOTH)
 def test_outputs_name_the_stores_and_each_tool(stage, templates, deployed):
     state, tools = (templates(stage)[stack]["Outputs"] for stack in ("state", "tools"))
-    for key in ("IdempotencyTable", "WorkspaceTable", "WorkspaceBucket"):
+    for key in STORES:
         assert state[key]["Value"]["Ref"].startswith(key)
     own = {key for key in tools if not key.startswith("Exports")}
     assert own == {pascal(spec.model_name) for spec in deployed(stage)}
@@ -142,14 +145,18 @@ def test_a_tool_is_exported_while_no_agent_uses_it(stage, new_app, tree, tmp_pat
 
 
 @pytest.mark.parametrize("stage", BOTH)
-def test_the_bucket_is_private_encrypted_and_refuses_plain_http(stage, resources):
-    (bucket,) = resources(stage, "state", "AWS::S3::Bucket").values()
-    assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
-    assert "BucketEncryption" in bucket
-    (policy,) = resources(stage, "state", "AWS::S3::BucketPolicy").values()
-    (deny,) = policy["PolicyDocument"]["Statement"]
-    assert deny["Effect"] == "Deny"
-    assert deny["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+def test_buckets_are_private_encrypted_and_refuse_plain_http(stage, resources):
+    buckets = resources(stage, "state", "AWS::S3::Bucket")
+    assert len(buckets) == 2
+    for bucket in buckets.values():
+        assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
+        assert "BucketEncryption" in bucket
+    policies = resources(stage, "state", "AWS::S3::BucketPolicy").values()
+    assert {policy["Bucket"]["Ref"] for policy in policies} == set(buckets)
+    for policy in policies:
+        (deny,) = policy["PolicyDocument"]["Statement"]
+        assert deny["Effect"] == "Deny"
+        assert deny["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
 
 
 @pytest.mark.parametrize("stage", BOTH)
@@ -159,7 +166,11 @@ def test_the_tables_have_the_keys_that_rows_are_written_with(stage, resources):
         name.rstrip("0123456789ABCDEF"): [k["AttributeName"] for k in table["KeySchema"]]
         for name, table in tables.items()
     }
-    assert keys == {"IdempotencyTable": ["id"], "WorkspaceTable": ["pk", "sk"]}
+    assert keys == {
+        "IdempotencyTable": ["id"],
+        "WorkspaceTable": ["pk", "sk"],
+        "OrdersTable": ["pk"],
+    }
     (records,) = (t for n, t in tables.items() if n.startswith("Idempotency"))
     assert records["TimeToLiveSpecification"] == {"AttributeName": "expiration", "Enabled": True}
 
@@ -181,8 +192,8 @@ def test_prod_keeps_its_data_and_logs_and_dev_does_not(stage, policy, templates,
         assert replica.get("DeletionProtectionEnabled", False) is kept
         recovery = replica["PointInTimeRecoverySpecification"]
         assert recovery["PointInTimeRecoveryEnabled"] is kept
-    (bucket,) = resources(stage, "state", "AWS::S3::Bucket").values()
-    assert ("VersioningConfiguration" in bucket) is kept
+    for bucket in resources(stage, "state", "AWS::S3::Bucket").values():
+        assert ("VersioningConfiguration" in bucket) is kept
 
 
 @pytest.mark.parametrize(("stage", "days"), [("dev", 14), ("prod", 365)])
@@ -210,7 +221,7 @@ def test_only_dev_runs_drafts(deployed):
 
 
 def test_prod_lets_callers_without_a_token_only_read():
-    read = {"tenant": "default", "scopes": ["workspace:read"]}
+    read = {"tenant": "default", "scopes": ["orders:read", "workspace:read"]}
     assert json.loads(STAGES["prod"].bindings_json()) == {
         "bedrock": read,
         "direct": read,
@@ -219,7 +230,8 @@ def test_prod_lets_callers_without_a_token_only_read():
 
 
 def test_dev_lets_callers_without_a_token_do_everything():
-    every = {"tenant": "default", "scopes": ["workspace:read", "workspace:write"]}
+    scopes = ["orders:read", "release:publish", "workspace:read", "workspace:write"]
+    every = {"tenant": "default", "scopes": scopes}
     assert json.loads(STAGES["dev"].bindings_json()) == {
         "bedrock": every,
         "direct": every,
