@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from contracts.errors import NotFoundError
+from functions._runtime.failures import error_code, unavailable_on_failure
 from functions._runtime.workspace.heads import (
     MAIN,
     Head,
@@ -17,12 +18,7 @@ from functions._runtime.workspace.heads import (
     read_head,
 )
 from functions._runtime.workspace.snapshot import Snapshot
-from functions._runtime.workspace.store import (
-    ObjectCache,
-    ObjectStore,
-    error_code,
-    unavailable_on_failure,
-)
+from functions._runtime.workspace.store import ObjectCache, ObjectStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

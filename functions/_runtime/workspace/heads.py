@@ -19,8 +19,8 @@ from contracts.errors import (
     NotFoundError,
     UnavailableError,
 )
+from functions._runtime.failures import unavailable_on_failure
 from functions._runtime.workspace.objects import is_object_id
-from functions._runtime.workspace.store import unavailable_on_failure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,12 +11,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
+from botocore.exceptions import ClientError
 
-from contracts.errors import InternalError, TooLargeError, UnavailableError
+from contracts.errors import InternalError, TooLargeError
+from functions._runtime.buckets import put_new
+from functions._runtime.failures import ABSENT, error_code, unavailable_on_failure
 from functions._runtime.workspace.objects import (
     MalformedObjectError,
     ObjectKind,
@@ -26,7 +27,7 @@ from functions._runtime.workspace.objects import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from functions._runtime.workspace.objects import Tree
 
@@ -34,10 +35,7 @@ READ_MAX_BYTES = 32 * 1024 * 1024
 """What a read fetches at the most, so that a huge file cannot exhaust a function's memory."""
 
 _HEADER_MAX = 32
-_PUT_TRIES = 4
 _PARALLEL = 8
-# Where the caller may not list a bucket, S3 says 403 for a key that does not exist.
-_ABSENT = {"NoSuchKey", "404", "AccessDenied", "403"}
 
 
 class Clock(Protocol):
@@ -49,26 +47,6 @@ class Clock(Protocol):
 
 class MissingObjectError(InternalError):
     """The store has no object of that id."""
-
-
-@contextmanager
-def unavailable_on_failure() -> Iterator[None]:
-    """Turn a failure of S3 or DynamoDB into UnavailableError, whose message tells nothing of it.
-
-    A request that is malformed would fail again, so it is an InternalError.
-    """
-    try:
-        yield
-    except (ClientError, BotoCoreError) as error:
-        refused = isinstance(error, ClientError) and error_code(error) == "ValidationException"
-        if refused or isinstance(error, ParamValidationError):
-            raise InternalError("the workspace store was asked what it cannot answer") from error
-        raise UnavailableError("the workspace store failed or was busy; repeat the call") from error
-
-
-def error_code(error: ClientError) -> str:
-    """AWS's name of a failure."""
-    return str(error.response.get("Error", {}).get("Code", ""))
 
 
 class ObjectCache:
@@ -154,7 +132,7 @@ class ObjectStore:
             try:
                 self._s3.head_object(Bucket=self._bucket, Key=self.key(oid))
             except ClientError as error:
-                if error_code(error) not in _ABSENT:
+                if error_code(error) not in ABSENT:
                     raise
                 return False
         return True
@@ -181,7 +159,7 @@ class ObjectStore:
             try:
                 answer = self._s3.get_object(Bucket=self._bucket, Key=self.key(oid))
             except ClientError as error:
-                if error_code(error) not in _ABSENT:
+                if error_code(error) not in ABSENT:
                     raise
                 raise MissingObjectError("the workspace lacks an object that it needs") from error
             body = answer["Body"]
@@ -197,23 +175,14 @@ class ObjectStore:
             raise _damaged() from error
 
     def _put(self, oid: str, framed: bytes) -> bool:
-        """Store one object; False if it was there. Twice is once, so a conflict is tried again."""
-        new = True
-        with unavailable_on_failure():
-            for tried in range(1, _PUT_TRIES + 1):
-                self._clock.check()
-                try:
-                    self._s3.put_object(
-                        Bucket=self._bucket, Key=self.key(oid), Body=framed, IfNoneMatch="*"
-                    )
-                    break
-                except ClientError as error:
-                    if error_code(error) in {"PreconditionFailed", "412"}:
-                        new = False
-                        break
-                    busy = error_code(error) in {"ConditionalRequestConflict", "409"}
-                    if not busy or tried == _PUT_TRIES:
-                        raise
+        """Store one object; False if it was there."""
+        new = put_new(
+            self._s3,
+            bucket=self._bucket,
+            key=self.key(oid),
+            body=framed,
+            before=self._clock.check,
+        )
         self._written.add(oid)
         self._cache.put((self._bucket, self.key(oid)), framed)
         return new
