@@ -7,9 +7,9 @@ stage           dev and prod: everything that differs between them
 scopes          the one table from scopes to IAM actions
 packaging       the files of a tool's Lambda
 layer           the third-party wheels, built without Docker
-quotas          what Bedrock would refuse only at deploy time
+quotas          what AWS would refuse only at deploy time
 tool_function   one tool: role, log group, function, alias
-state, tools, bedrock_agent   the stacks
+state, tools, bedrock_agent, gateway   the stacks
 application     puts the stacks together
 """
 

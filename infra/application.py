@@ -12,6 +12,7 @@ import aws_cdk as cdk
 
 from contracts import registry
 from infra.bedrock_agent import BedrockAgentStack
+from infra.gateway import GatewayStack
 from infra.names import stack_name
 from infra.options import Options, read_options
 from infra.stage import find_stage
@@ -37,11 +38,12 @@ CONTEXT: Mapping[str, object] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Stacks:
-    """What `build` made."""
+    """What `build` made; a surface that the options leave out has no stack."""
 
     state: StateStack
     tools: ToolsStack
-    bedrock_agent: BedrockAgentStack
+    bedrock_agent: BedrockAgentStack | None
+    gateway: GatewayStack | None
 
 
 def synthesise() -> None:
@@ -78,17 +80,30 @@ def build(app: cdk.App, options: Options, *, staging: Path, root: Path = ROOT) -
         warn=_warn,
         description="Toolgate: one function a tool",
     )
-    agent = BedrockAgentStack(
-        app,
-        stack_name(stage.name, "bedrock-agent"),
-        registry.newest(specs),
-        tools=tools.tools,
-        stage=stage,
-        model=options.model or stage.model,
-        agent_arns=options.agent_arns,
-        description="Toolgate: an agent of Bedrock Agents that has the tools",
-    )
-    return Stacks(state=state, tools=tools, bedrock_agent=agent)
+    agent = gateway = None
+    # An agent is given the newest version of each tool, on whichever surface.
+    given = registry.newest(specs)
+    if "bedrock" in options.surfaces:
+        agent = BedrockAgentStack(
+            app,
+            stack_name(stage.name, "bedrock-agent"),
+            given,
+            tools=tools.tools,
+            stage=stage,
+            model=options.model or stage.model,
+            agent_arns=options.agent_arns,
+            description="Toolgate: an agent of Bedrock Agents that has the tools",
+        )
+    if "gateway" in options.surfaces:
+        gateway = GatewayStack(
+            app,
+            stack_name(stage.name, "gateway"),
+            given,
+            tools=tools.tools,
+            stage=stage,
+            description="Toolgate: an AgentCore Gateway that serves the tools by MCP",
+        )
+    return Stacks(state=state, tools=tools, bedrock_agent=agent, gateway=gateway)
 
 
 def _warn(text: str) -> None:

@@ -6,7 +6,7 @@ InfraError
 ├── ScopeError       a scope grants nothing, because the table does not know it
 ├── PackagingError   a tool's files are incomplete, or pull in what must not ship
 ├── LayerError       the dependency layer could not be built
-└── QuotaError       Bedrock would refuse the agent at deploy time
+└── QuotaError       AWS would refuse the agent or the gateway at deploy time
 """
 
 from __future__ import annotations
@@ -37,4 +37,4 @@ class LayerError(InfraError):
 
 
 class QuotaError(InfraError):
-    """The agent would exceed what Bedrock accepts."""
+    """The agent or the gateway would exceed what AWS accepts."""

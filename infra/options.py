@@ -1,9 +1,9 @@
 """What `-c name=value` may say, read once and refused with a sentence if it means nothing.
 
 stage      dev | prod                        default dev
-surfaces   bedrock                           default bedrock; how agents reach the tools
+surfaces   bedrock | gateway, or both by ,   default bedrock; how agents reach the tools
 agentArns  arn:aws:bedrock:…:agent/…,…       agents that exist already and may call the tools
-model      a model or inference profile id   default: the stage's
+model      a model or inference profile id   the Bedrock agent's; default: the stage's
 arch       arm64 | x86_64                    default arm64; local: this machine's
 py         3.11 | 3.12 | 3.13 | 3.14         default 3.13; local: this interpreter's
 local      true | false                      default false; the functions run on this machine
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 STAGE_NAMES = ("dev", "prod")
 ARCHITECTURES = ("arm64", "x86_64")
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-SURFACES = ("bedrock",)
-PLANNED_SURFACES = ("gateway",)
+SURFACES = ("bedrock", "gateway")
+DEFAULT_SURFACES = ("bedrock",)
+OF_THE_AGENT = ("agentArns", "model")
+"""Options that mean nothing without the Bedrock agent's stack."""
 
 AGENT_ARN = re.compile(
     r"arn:aws[a-z-]*:bedrock:[a-z0-9-]+:(?P<account>[0-9]{12}):agent/[0-9A-Z]{10}\Z"
@@ -43,7 +45,7 @@ class Options:
     """One synth's options, all of them valid."""
 
     stage: str = "dev"
-    surfaces: tuple[str, ...] = SURFACES
+    surfaces: tuple[str, ...] = DEFAULT_SURFACES
     agent_arns: tuple[str, ...] = ()
     model: str | None = None
     arch: str = "arm64"
@@ -58,9 +60,17 @@ def read_options(context: Context) -> Options:
     arch = _choice("arch", context("arch"), ARCHITECTURES, here)
     if local and arch != here:
         raise OptionError(f"arch={arch} does not run here: local=true needs arch={here}")
+    surfaces = _surfaces(context("surfaces"))
+    for name in () if "bedrock" in surfaces else OF_THE_AGENT:
+        if _text(context(name)):
+            raise OptionError(
+                f"{name} says something about the agent's stack, which "
+                f"surfaces={','.join(surfaces)} leaves out; use surfaces=bedrock,gateway, "
+                f"or drop {name}"
+            )
     return Options(
         stage=_choice("stage", context("stage"), STAGE_NAMES, "dev"),
-        surfaces=_surfaces(context("surfaces")),
+        surfaces=surfaces,
         agent_arns=_agent_arns(context("agentArns")),
         model=_model(context("model")),
         arch=arch,
@@ -93,10 +103,8 @@ def _parts(value: object) -> list[str]:
 
 
 def _surfaces(value: object) -> tuple[str, ...]:
-    asked = tuple(dict.fromkeys(_parts(value))) or SURFACES
+    asked = tuple(dict.fromkeys(_parts(value))) or DEFAULT_SURFACES
     for surface in asked:
-        if surface in PLANNED_SURFACES:
-            raise OptionError(f"surfaces={surface} is not available yet; use surfaces=bedrock")
         _choice("surfaces", surface, SURFACES, "")
     return asked
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from infra.node import use_node
-from infra.options import Options
+from infra.options import SURFACES, Options
 
 PROJECT = Path(__file__).parents[2]
 ADMITTED = "arn:aws:bedrock:eu-central-1:123456789012:agent/ABCDEFGHIJ"
@@ -46,7 +46,7 @@ def new_app(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def templates(new_app, tree, tmp_path_factory):
-    """Gives a stage's templates by the end of the stack's name: state, tools, bedrock-agent."""
+    """Gives a stage's templates by the end of the stack's name: tools, bedrock-agent, gateway…"""
     from infra.application import build
 
     @cache
@@ -54,7 +54,8 @@ def templates(new_app, tree, tmp_path_factory):
         arns = (ADMITTED,) if stage == "dev" else ()
         app = new_app()
         staging = tmp_path_factory.mktemp("staging")
-        build(app, Options(stage=stage, agent_arns=arns), staging=staging, root=tree)
+        options = Options(stage=stage, surfaces=SURFACES, agent_arns=arns)
+        build(app, options, staging=staging, root=tree)
         prefix = f"toolgate-{stage}-"
         return {
             stack.stack_name.removeprefix(prefix): json.loads(

@@ -108,7 +108,7 @@ def test_every_permission_names_the_agent_and_the_account(stage, resources):
 
 @pytest.mark.parametrize("stage", BOTH)
 def test_no_other_stack_lets_anyone_call_a_tool(stage, resources):
-    for stack in ("state", "tools"):
+    for stack in ("state", "tools", "gateway"):
         assert not resources(stage, stack, "AWS::Lambda::Permission")
 
 

@@ -50,8 +50,8 @@ def test_local_refuses_an_architecture_that_cannot_run_here():
         ("arch", "riscv", "arch=riscv is unknown; choose one of arm64, x86_64"),
         ("py", "3.10", "py=3.10 is unknown; choose one of 3.11, 3.12, 3.13, 3.14"),
         ("local", "maybe", "local=maybe is unknown; choose one of true, false"),
-        ("surfaces", "telnet", "surfaces=telnet is unknown; choose one of bedrock"),
-        ("surfaces", "bedrock,gateway", "surfaces=gateway is not available yet"),
+        ("surfaces", "telnet", "surfaces=telnet is unknown; choose one of bedrock, gateway"),
+        ("surfaces", "gateway;bedrock", "surfaces=gateway;bedrock is unknown"),
         ("agentArns", "agent/ABC", "agentArns=agent/ABC is not the ARN of an agent"),
         ("agentArns", f"{AGENT},*", r"agentArns=\* is not the ARN of an agent"),
         ("model", "Claude 4", "model=Claude 4 is not the id of a model"),
@@ -60,6 +60,26 @@ def test_local_refuses_an_architecture_that_cannot_run_here():
 def test_a_value_that_means_nothing_is_refused_in_words(name, value, says):
     with pytest.raises(OptionError, match=says):
         read(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("value", "surfaces"),
+    [
+        ("gateway", ("gateway",)),
+        ("bedrock, gateway,bedrock", ("bedrock", "gateway")),
+        (["gateway", "bedrock"], ("gateway", "bedrock")),
+        ("", ("bedrock",)),
+    ],
+)
+def test_surfaces_are_one_or_both(value, surfaces):
+    assert read(surfaces=value).surfaces == surfaces
+
+
+@pytest.mark.parametrize(("name", "value"), [("agentArns", AGENT), ("model", "amazon.nova-pro")])
+def test_what_only_the_agents_stack_can_do_is_not_dropped_in_silence(name, value):
+    with pytest.raises(OptionError, match=f"{name} .* surfaces=gateway leaves out"):
+        read(surfaces="gateway", **{name: value})
+    assert read(surfaces="gateway,bedrock", **{name: value}).surfaces == ("gateway", "bedrock")
 
 
 def test_agent_arns_are_a_comma_separated_list_without_repeats():

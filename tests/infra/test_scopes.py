@@ -106,7 +106,7 @@ def test_a_function_may_write_to_its_own_log_group_only(stage, templates):
 
 
 @pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("stack", ["state", "tools", "bedrock-agent"])
+@pytest.mark.parametrize("stack", ["state", "tools", "bedrock-agent", "gateway"])
 def test_no_policy_allows_by_wildcard_and_none_is_managed(stage, stack, templates, resources):
     for role in resources(stage, stack, "AWS::IAM::Role").values():
         assert "ManagedPolicyArns" not in role

@@ -9,11 +9,12 @@ import pytest
 
 from infra.errors import OptionError
 from infra.names import pascal, stack_name
+from infra.options import SURFACES
 from infra.stage import STAGES, find_stage
 
 STORES = ("IdempotencyTable", "WorkspaceTable", "WorkspaceBucket", "OrdersTable", "ReleasesBucket")
 BOTH = ["dev", "prod"]
-STACKS = ["state", "tools", "bedrock-agent"]
+STACKS = ["state", "tools", "bedrock-agent", "gateway"]
 RESOURCES_MAX = 400
 """CloudFormation takes 500; the rest is room for tools to come."""
 
@@ -28,6 +29,8 @@ PHYSICAL = {
 NAMELESS = {
     "AWS::Bedrock::Agent",  # the API asks for a name
     "AWS::Bedrock::AgentAlias",
+    "AWS::BedrockAgentCore::Gateway",  # likewise
+    "AWS::BedrockAgentCore::GatewayTarget",
     "AWS::Lambda::Alias",  # an alias is a name
     "AWS::Lambda::Permission",
     "AWS::Lambda::Version",
@@ -245,7 +248,8 @@ def test_only_prods_state_is_protected_from_being_destroyed(new_app, tree, tmp_p
 
     protected = {}
     for stage in BOTH:
-        stacks = build(new_app(), Options(stage=stage), staging=tmp_path / stage, root=tree)
-        for stack in (stacks.state, stacks.tools, stacks.bedrock_agent):
+        options = Options(stage=stage, surfaces=SURFACES)
+        stacks = build(new_app(), options, staging=tmp_path / stage, root=tree)
+        for stack in (stacks.state, stacks.tools, stacks.bedrock_agent, stacks.gateway):
             protected[stack.stack_name] = bool(stack.termination_protection)
     assert [name for name, on in protected.items() if on] == [stack_name("prod", "state")]
