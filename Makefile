@@ -7,6 +7,7 @@ SHELL := /bin/bash
 PY := .venv/bin/python
 STAMP := .venv/.installed
 STAGE ?= dev
+EVERY_SURFACE := bedrock,gateway
 CDK = $(PY) -m toolgate.local.aws
 UP = $(PY) -m toolgate.local up $(if $(PORT),--port $(PORT))
 
@@ -70,16 +71,16 @@ bench: $(STAMP) ## Measure beside peers, as ratios from one run
 	@$(PY) -m benchmarks.idempotency
 
 .PHONY: deploy
-deploy: $(STAMP) ## Deploy to your AWS account (STAGE=dev|prod, STACKS, ARGS for the CDK CLI)
-	$(CDK) deploy $(or $(STACKS),--all) -c stage=$(STAGE) $(ARGS)
+deploy: $(STAMP) ## Deploy to your AWS account (STAGE=dev|prod, SURFACES, STACKS, ARGS for the CDK CLI)
+	$(CDK) deploy $(or $(STACKS),--all) -c stage=$(STAGE) $(if $(SURFACES),-c surfaces=$(SURFACES)) $(ARGS)
 
 .PHONY: diff
-diff: $(STAMP) ## Show what a deploy would change (STAGE, ARGS)
-	$(CDK) diff -c stage=$(STAGE) $(ARGS)
+diff: $(STAMP) ## Show what a deploy would change (STAGE, SURFACES, ARGS)
+	$(CDK) diff -c stage=$(STAGE) $(if $(SURFACES),-c surfaces=$(SURFACES)) $(ARGS)
 
 .PHONY: destroy
-destroy: $(STAMP) ## Remove the stacks from your AWS account (STAGE, ARGS); prod keeps its data
-	$(CDK) destroy --all -c stage=$(STAGE) $(ARGS)
+destroy: $(STAMP) ## Remove the stacks from your AWS account (STAGE, STACKS, ARGS); prod keeps its data
+	$(CDK) destroy $(or $(STACKS),--all) -c stage=$(STAGE) -c surfaces=$(or $(SURFACES),$(EVERY_SURFACE)) $(ARGS)
 
 .PHONY: logs
 logs: $(STAMP) ## Print what the local tools wrote in the last 15 minutes
