@@ -12,19 +12,39 @@ from contracts.errors import (
 )
 from contracts.issues import ISSUES_MAX, issue
 from functions._runtime.workspace import FileWrite, protected
-from functions.apply_patch.engine import Before, check_request, conflict_details, plan_request
+from functions.apply_patch.engine import (
+    OF_PATHS,
+    Before,
+    FileChange,
+    check_request,
+    conflict_details,
+    paths_of,
+    plan_request,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from functions._runtime.workspace import Snapshot
-    from functions.apply_patch.engine import FileChange
+    from functions._runtime.workspace import PathKind, Snapshot
+    from functions.apply_patch.engine import Invalid, Write
 
 PATCHED_MAX_BYTES = 2_000_000
 """A larger file is no text that a model should patch; it answers TOO_LARGE."""
 SIBLINGS_MAX = 500
 LINK_MAX_BYTES = 4096
 """No symbolic link names a longer target."""
+
+
+class Entry(Protocol):
+    """What every entry of a request has, whatever its version; a mode may bring more fields."""
+
+    @property
+    def path(self) -> str:
+        """The file."""
+
+    @property
+    def mode(self) -> str:
+        """What to do with it."""
 
 
 class Request(Protocol):
@@ -35,7 +55,7 @@ class Request(Protocol):
         """The workspace; diff headers may carry it."""
 
     @property
-    def files(self) -> Sequence[FileChange]:
+    def files(self) -> Sequence[Entry]:
         """The entries."""
 
 
@@ -45,36 +65,40 @@ def refuse_unusable(request: Request) -> None:
     Raises ForbiddenPathError for a protected path, InvalidArgumentsError for diffs that cannot be
     read and entries that contradict each other.
     """
-    for entry in request.files:
-        if protected(entry.path):
+    changes = _changes(request)
+    for change in changes:
+        for path in filter(protected, paths_of(change)):
             raise ForbiddenPathError(
-                "the path is protected: changing it would deploy",
-                path=entry.path,
-                reason="PROTECTED",
+                "the path is protected: changing it would deploy", path=path, reason="PROTECTED"
             )
-    unusable = check_request(request.files, root=request.repo_root)
+    unusable = check_request(changes, root=request.repo_root)
     if not unusable:
         return
-    places = {entry.path: index for index, entry in enumerate(request.files)}
     found = []
     for one in unusable[:ISSUES_MAX]:
         expected = {"code": one.code}
         if one.patch_line is not None:
             expected["patchLine"] = str(one.patch_line)
-        place = f"/files/{places[one.path]}/content" if one.path in places else "/files"
-        found.append(issue(place, one.hint, expected))
+        found.append(issue(_place(changes, one), one.hint, expected))
     raise InvalidArgumentsError(f"{found[0]['path']}: {found[0]['problem']}", issues=found)
 
 
-def planned(request: Request, snapshot: Snapshot) -> list[FileWrite]:
-    """The writes that the request comes to on this snapshot, without those that change nothing.
+def planned(request: Request, snapshot: Snapshot, *, count_steps: int = 0) -> list[Write]:
+    """What the request comes to on this snapshot: one write for each entry, in its order.
 
-    Raises ForbiddenPathError at a symlink, ConflictError with the engine's report where anything
-    does not fit, TooLargeError for a file over 2 MB whose content matters.
+    `count_steps` is what counting the lines of rewritten files may cost. Raises ForbiddenPathError
+    at a symlink, ConflictError with the engine's report where anything does not fit, TooLargeError
+    for a file over 2 MB whose content matters.
     """
-    reader = _Reader(snapshot, request.files)
+    changes = _changes(request)
+    # A file longer than the new text cannot be the same: only to count its lines is it fetched.
+    reader = _Reader(snapshot, changes, PATCHED_MAX_BYTES if count_steps else LINK_MAX_BYTES)
     plan = plan_request(
-        reader.read, request.files, root=request.repo_root, similar=_siblings(snapshot)
+        reader.read,
+        changes,
+        root=request.repo_root,
+        similar=_siblings(snapshot),
+        count_steps=count_steps,
     )
     if plan.forbidden:
         raise ForbiddenPathError(
@@ -90,42 +114,83 @@ def planned(request: Request, snapshot: Snapshot) -> list[FileWrite]:
         raise ConflictError(
             f"{first['path']}: {first['hint']}", code=plan.conflicts[0].code, **details
         )
+    return plan.writes
+
+
+def file_writes(writes: Sequence[Write], snapshot: Snapshot) -> list[FileWrite]:
+    """The writes as the workspace takes them, without those that change nothing.
+
+    A moved file keeps its object: it is neither read nor stored again.
+    """
+    found = []
+    for write in writes:
+        if write.source is not None:
+            found.append(FileWrite(write.source, None))
+            entry = snapshot.find(write.source).entry
+            oid = entry.oid if entry else None
+            found.append(FileWrite(write.path, None, write.executable, oid))
+        elif write.action != "unchanged":
+            found.append(FileWrite(write.path, write.data, write.executable))
+    return found
+
+
+def _changes(request: Request) -> list[FileChange]:
+    """The entries as the engine takes them: all fields of all modes, those of others empty."""
     return [
-        FileWrite(write.path, write.data, write.executable)
-        for write in plan.writes
-        if write.action != "unchanged"
+        FileChange(
+            entry.path,
+            entry.mode,
+            getattr(entry, "content", ""),
+            getattr(entry, "new_path", ""),
+        )
+        for entry in request.files
     ]
+
+
+def _place(changes: Sequence[FileChange], objection: Invalid) -> str:
+    """JSON pointer of what is objected to."""
+    for index, change in reversed(list(enumerate(changes))):
+        if objection.path == change.path:
+            return f"/files/{index}/{'path' if objection.code in OF_PATHS else 'content'}"
+        if objection.path in paths_of(change):
+            return f"/files/{index}/newPath"
+    return "/files"
 
 
 class _Reader:
     """Pre-images, each read only as far as its entry depends on it."""
 
-    def __init__(self, snapshot: Snapshot, files: Sequence[FileChange]) -> None:
+    def __init__(self, snapshot: Snapshot, changes: Sequence[FileChange], least: int) -> None:
         self._snapshot = snapshot
-        # A file longer than the new text cannot be the same: there is no need to fetch it.
         self._limits = {
-            entry.path: max(len(entry.content.encode(errors="replace")), LINK_MAX_BYTES)
-            for entry in files
-            if entry.mode == "replace_full"
+            change.path: max(len(change.content.encode(errors="replace")), least)
+            for change in changes
+            if change.mode == "replace_full"
         }
+        self._unread = {path for one in changes if one.mode == "move" for path in paths_of(one)}
         self.too_large: dict[str, TooLargeError] = {}
 
     def read(self, path: str) -> Before:
         """What stands at `path`; `large` if it is longer than anyone needs to know."""
+        if path in self._unread:
+            return _before(self._snapshot.kind(path))
         try:
             entry = self._snapshot.read(path, max_bytes=self._limits.get(path, PATCHED_MAX_BYTES))
         except TooLargeError as error:
             self.too_large[path] = error
             return Before(None, kind="large")
-        if entry.is_file:
-            return Before(entry.data, executable=entry.kind == "executable")
-        if entry.kind in {"symlink", "symlink_parent"}:
-            return Before(None, kind="symlink")
-        if entry.kind in {"directory", "submodule"}:
-            return Before(None, kind="directory")
-        return Before(
-            None, kind="not_a_directory" if entry.kind == "not_a_directory" else "missing"
-        )
+        return _before(entry.kind, entry.data)
+
+
+def _before(kind: PathKind, data: bytes | None = None) -> Before:
+    """What the engine calls it. Without `data` a file counts as one that was not read."""
+    if kind in {"file", "executable"}:
+        return Before(data, kind == "executable", "large" if data is None else "file")
+    if kind in {"symlink", "symlink_parent"}:
+        return Before(None, kind="symlink")
+    if kind in {"directory", "submodule"}:
+        return Before(None, kind="directory")
+    return Before(None, kind="not_a_directory" if kind == "not_a_directory" else "missing")
 
 
 def _siblings(snapshot: Snapshot) -> Callable[[str], Sequence[str]]:

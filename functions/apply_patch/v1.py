@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from contracts.apply_patch.v1 import SPEC, Input, Output
 from functions._runtime.tool import tool
 from functions._runtime.workspace import Edit
-from functions.apply_patch.editing import planned, refuse_unusable
+from functions.apply_patch.editing import file_writes, planned, refuse_unusable
 
 if TYPE_CHECKING:
     from functions._runtime.call import Call
@@ -19,7 +19,7 @@ def handler(request: Input, call: Call) -> Output:
     """Plan against the newest revision and commit; on a moved head plan again."""
 
     def edit(snapshot: Snapshot) -> Edit[Output]:
-        writes = planned(request, snapshot)
+        writes = file_writes(planned(request, snapshot), snapshot)
         paths = [write.path for write in writes]
         return Edit(
             writes,

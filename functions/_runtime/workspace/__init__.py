@@ -7,7 +7,7 @@ item in DynamoDB that moves by compare-and-swap.
 from functions._runtime.workspace.edits import Edit, FileWrite
 from functions._runtime.workspace.heads import Stores
 from functions._runtime.workspace.protected import PROTECTED, protected
-from functions._runtime.workspace.snapshot import Entry, Snapshot
+from functions._runtime.workspace.snapshot import Entry, PathKind, Snapshot
 from functions._runtime.workspace.store import ObjectCache
 from functions._runtime.workspace.workspace import Workspace
 
@@ -17,6 +17,7 @@ __all__ = [
     "Entry",
     "FileWrite",
     "ObjectCache",
+    "PathKind",
     "Snapshot",
     "Stores",
     "Workspace",

@@ -10,7 +10,7 @@ from functions._runtime.workspace.globs import Glob
 from functions._runtime.workspace.names import encode
 from functions._runtime.workspace.objects import EntryKind
 from functions._runtime.workspace.store import READ_MAX_BYTES
-from functions._runtime.workspace.walk import lookup, walk
+from functions._runtime.workspace.walk import Found, lookup, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,13 +68,22 @@ class Snapshot:
 
         Raises TooLargeError, without fetching it, for a file of more than `max_bytes`.
         """
-        found = lookup(self.read_tree, self.tree, encode(path))
+        found = self.find(path)
         if found.entry is None:
             return Entry(found.why or "missing")
         kind = found.entry.kind
         if kind in {"directory", "submodule"}:
             return Entry(kind)
         return Entry(kind, self._store.blob(found.entry.oid, max_bytes))
+
+    def find(self, path: str) -> Found:
+        """The tree's entry at `path`, by reading directories alone, or why there is none."""
+        return lookup(self.read_tree, self.tree, encode(path))
+
+    def kind(self, path: str) -> PathKind:
+        """What stands at `path`, by reading directories alone."""
+        found = self.find(path)
+        return found.entry.kind if found.entry else found.why or "missing"
 
     def read_file(self, path: str, *, max_bytes: int = READ_MAX_BYTES) -> Entry:
         """As `read`, but raises ForbiddenPathError if the path is or passes a symlink."""

@@ -30,9 +30,9 @@ CREATE_WITH_CONTEXT, BAD_ADD_LINE.
 Codes of `Conflict`: `report.ConflictCode`.
 """
 
+from .counts import COUNT_STEPS
 from .plan import (
     Before,
-    FileChange,
     Plan,
     Write,
     check_request,
@@ -40,9 +40,12 @@ from .plan import (
     plan_request,
 )
 from .report import Conflict, Fit, Invalid
+from .request import OF_PATHS, FileChange, paths_of
 from .single import HunkPlace
 
 __all__ = [
+    "COUNT_STEPS",
+    "OF_PATHS",
     "Before",
     "Conflict",
     "FileChange",
@@ -53,5 +56,6 @@ __all__ = [
     "Write",
     "check_request",
     "conflict_details",
+    "paths_of",
     "plan_request",
 ]

@@ -8,36 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from .budget import REQUEST_STEPS, Budget
-from .hunk import Patch, Unusable
-from .parse import parse_patch
+from .counts import NO_LINES, LineCounts, count_patch, count_texts
+from .hunk import Patch
+from .names import similar_paths
 from .paths import normal_path
 from .report import MAX_CONFLICTS, Conflict, Fit, Invalid
 from .report import conflict_details as bounded_details
+from .request import WITHOUT_TEXT, FileChange, read_request
 from .single import Change, HunkPlace, patch_file, replace_file
 
-MAX_FILES = 40
-MAX_DIFF_LINES = 250_000
-
+Action = Literal["create", "modify", "delete", "move", "unchanged"]
 BeforeKind = Literal["file", "large", "directory", "symlink", "missing", "not_a_directory"]
-
-
-class FileChange(Protocol):
-    """One entry of the request; any object with these attributes."""
-
-    @property
-    def path(self) -> str:
-        """The file, relative to the repository, with `/` between components."""
-
-    @property
-    def mode(self) -> str:
-        """`unified_diff` or `replace_full`."""
-
-    @property
-    def content(self) -> str:
-        """The diff, or the whole new text."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +43,15 @@ class Write:
     """What to do at one path."""
 
     path: str
-    action: Literal["create", "modify", "delete", "unchanged"]
+    action: Action
     data: bytes | None
-    """The new bytes; None = delete."""
+    """The new bytes; None for a deletion, and for a move: its bytes are those of `source`."""
     executable: bool | None
     """The bit to set; None = keep (a new file has it off)."""
+    source: str | None = None
+    """Where a moved file was."""
+    lines: LineCounts = NO_LINES
+    """How many lines are added and removed."""
     hunks: tuple[HunkPlace, ...] = ()
     notes: tuple[str, ...] = ()
     """What was tolerated or looks odd, for the answer."""
@@ -86,6 +74,8 @@ class Plan:
     """Beside conflicts: the entries that have none."""
     budget: Budget = field(default_factory=Budget)
     """What is left for the report."""
+    counting: Budget = field(default_factory=lambda: Budget(0))
+    """What is left for counting lines."""
 
 
 def check_request(files: Sequence[FileChange], *, root: str | None = None) -> list[Invalid]:
@@ -93,7 +83,7 @@ def check_request(files: Sequence[FileChange], *, root: str | None = None) -> li
 
     `root` is the repository's absolute path as the caller names it: headers may use it.
     """
-    return _read_request(files, root)[1]
+    return read_request(files, root)[1]
 
 
 def plan_request(
@@ -103,29 +93,35 @@ def plan_request(
     root: str | None = None,
     similar: Callable[[str], Sequence[str]] = lambda _path: (),
     steps: int = REQUEST_STEPS,
+    count_steps: int = 0,
 ) -> Plan:
     """Plan every entry of `files`.
 
     `read` is called once for each distinct path, normalised. `similar` may list paths beside one
-    that is missing. `steps` bounds what the plan and its report cost: see `Budget`.
+    that is missing. `steps` bounds what the plan and its report cost: see `Budget`;
+    `count_steps` what comparing rewritten texts to count their lines may cost beside that.
     """
-    patches, invalid = _read_request(files, root)
+    patches, invalid = read_request(files, root)
     if invalid:
         return Plan(invalid=invalid)
-    plan = Plan(budget=Budget(steps))
+    plan = Plan(budget=Budget(steps), counting=Budget(count_steps))
     writes = []
     for entry, patch in zip(files, patches, strict=True):
         path = normal_path(entry.path) or entry.path
         before = read(path)
         # Only conflicts that can be shown are worth listing directories.
         beside = similar if len(plan.conflicts) < MAX_CONFLICTS else _nothing
-        if before.kind == "symlink":
-            plan.forbidden.append(entry.path)
+        after = read(normal_path(entry.new_path) or "") if entry.mode == "move" else None
+        if links := _links(entry, before, after):
+            plan.forbidden.extend(links)
             continue
         if before.kind == "large" and not _blind(patch):
             plan.too_large.append(path)
             continue
-        found = _plan_entry(before, entry, patch, plan.budget, beside)
+        if entry.mode in WITHOUT_TEXT:
+            found = _plan_whole(before, after, entry, plan, beside)
+        else:
+            found = _plan_text(before, entry, patch, plan, beside)
         if isinstance(found, Write):
             writes.append(found)
             plan.fits.append(Fit(entry.path, len(found.hunks)))
@@ -150,95 +146,92 @@ def _blind(patch: Patch | None) -> bool:
     return patch is None or (patch.unconditional and not patch.hunks)
 
 
-def _read_request(
-    files: Sequence[FileChange], root: str | None
-) -> tuple[list[Patch | None], list[Invalid]]:
-    if not files:
-        return [], [Invalid("", "NO_FILES", "Send at least one file.")]
-    if len(files) > MAX_FILES:
-        hint = f"Send at most {MAX_FILES} files a request; this one has {len(files)}."
-        return [], [Invalid("", "TOO_MANY_FILES", hint)]
-    lines = sum(entry.content.count("\n") for entry in files if entry.mode == "unified_diff")
-    if lines > MAX_DIFF_LINES:
-        hint = f"Send at most {MAX_DIFF_LINES} lines of diffs a request, or use replace_full."
-        return [], [Invalid("", "TOO_MANY_LINES", hint)]
-    invalid = _check_paths(files)
-    patches: list[Patch | None] = []
-    for entry in files:
-        patches.append(None)
-        try:
-            _check_text(entry.content)
-            if entry.mode == "unified_diff":
-                patches[-1] = parse_patch(
-                    entry.content, normal_path(entry.path) or entry.path, root
-                )
-        except Unusable as error:
-            invalid.append(Invalid(entry.path, error.code, error.hint, error.line))
-    return patches, invalid
+def _links(entry: FileChange, before: Before, after: Before | None) -> list[str]:
+    """The entry's paths that are, or lead through, symbolic links."""
+    found = [entry.path] if before.kind == "symlink" else []
+    return [*found, entry.new_path] if after and after.kind == "symlink" else found
 
 
-def _check_paths(files: Sequence[FileChange]) -> list[Invalid]:
-    invalid = []
-    seen: set[str] = set()
-    for entry in files:
-        path = normal_path(entry.path)
-        if path is None:
-            hint = "Give a path inside the repository, relative, without '..' and outside '.git'."
-            invalid.append(Invalid(entry.path, "UNSAFE_PATH", hint))
-        elif path in seen:
-            hint = "This path occurs twice. Put all its hunks into one entry."
-            invalid.append(Invalid(entry.path, "DUPLICATE_PATH", hint))
-        else:
-            seen.add(path)
-    for path in sorted(seen):
-        parts = path.split("/")
-        above = next((p for n in range(1, len(parts)) if (p := "/".join(parts[:n])) in seen), None)
-        if above is not None:
-            hint = f"Another entry uses {above} as a file, so it cannot be a directory here."
-            invalid.append(Invalid(path, "PATH_CLASH", hint))
-    return invalid
+def _no_place(path: str, before: Before) -> Conflict | None:
+    """Why no file can be at `path`, if so."""
+    if before.kind == "directory":
+        return Conflict(path, "IS_A_DIRECTORY", "There is a directory at this path.")
+    if before.kind == "not_a_directory":
+        hint = "A component of this path is a file, so nothing can be put below it."
+        return Conflict(path, "NOT_A_DIRECTORY", hint)
+    return None
 
 
-def _check_text(content: str) -> None:
-    if "\0" in content:
-        line = content.count("\n", 0, content.index("\0")) + 1
-        raise Unusable(
-            "BAD_TEXT", "The content holds a NUL character; only text can be sent.", line
-        )
-    try:
-        content.encode()
-    except UnicodeEncodeError as error:
-        line = content.count("\n", 0, error.start) + 1
-        hint = "The content holds half of a surrogate pair, which is not text."
-        raise Unusable("BAD_TEXT", hint, line) from None
+def _plan_whole(
+    before: Before,
+    after: Before | None,
+    entry: FileChange,
+    plan: Plan,
+    similar: Callable[[str], Sequence[str]],
+) -> Write | list[Conflict]:
+    """A file that goes, or goes elsewhere (`after` is what stands there), whatever it holds."""
+    path = normal_path(entry.path) or entry.path
+    if problem := _no_place(entry.path, before):
+        return [problem]
+    if before.kind == "missing":
+        hint = f"There is no such file to {entry.mode}: it may be gone already."
+        paths = similar_paths(path, similar(path), plan.budget)
+        return [Conflict(entry.path, "FILE_NOT_FOUND", hint, similar=paths)]
+    if after is None:
+        return Write(path, "delete", None, None, lines=_counts(before, None, plan))
+    if problem := _no_place(entry.new_path, after):
+        return [problem]
+    if after.kind != "missing":
+        hint = "There is a file at newPath. Take another newPath, or delete that file first."
+        return [Conflict(entry.new_path, "ALREADY_EXISTS", hint)]
+    target = normal_path(entry.new_path) or entry.new_path
+    return Write(target, "move", None, before.executable, source=path)
 
 
-def _plan_entry(
+def _plan_text(
     before: Before,
     entry: FileChange,
     patch: Patch | None,
-    budget: Budget,
+    plan: Plan,
     similar: Callable[[str], Sequence[str]],
 ) -> Write | list[Conflict]:
     path = normal_path(entry.path) or entry.path
-    if before.kind == "directory":
-        return [Conflict(entry.path, "IS_A_DIRECTORY", "There is a directory at this path.")]
-    if before.kind == "not_a_directory":
-        hint = "A component of this path is a file, so nothing can be put below it."
-        return [Conflict(entry.path, "NOT_A_DIRECTORY", hint)]
+    if problem := _no_place(entry.path, before):
+        return [problem]
     if patch is None:
         found: Change | list[Conflict] = replace_file(entry.content)
     elif before.kind == "large":
         found = Change(None, notes=patch.notes)
     else:
-        found = patch_file(entry.path, before.data, patch, budget, similar)
+        found = patch_file(entry.path, before.data, patch, plan.budget, similar)
     if not isinstance(found, Change):
         return found
-    action: Literal["create", "modify", "delete", "unchanged"] = "modify"
+    action: Action = "modify"
     if found.data is None:
         action = "delete"
     elif before.kind == "missing":
         action = "create"
     elif found.data == before.data and found.executable in (None, before.executable):
         action = "unchanged"
-    return Write(path, action, found.data, found.executable, found.hunks, found.notes)
+    if action == "unchanged":
+        lines = NO_LINES
+    elif patch is not None and patch.hunks:
+        lines = count_patch(patch)
+    else:
+        lines = _counts(before, found.data, plan)
+    return Write(
+        path,
+        action,
+        found.data,
+        found.executable,
+        lines=lines,
+        hunks=found.hunks,
+        notes=found.notes,
+    )
+
+
+def _counts(before: Before, after: bytes | None, plan: Plan) -> LineCounts:
+    """The lines that a file gains and loses; unknown if it was not read."""
+    if before.kind == "large":
+        return LineCounts()
+    return count_texts(before.data, after, plan.counting)

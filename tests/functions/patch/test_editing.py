@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from contracts.errors import ConflictError, TooLargeError
-from functions.apply_patch.editing import PATCHED_MAX_BYTES, planned
+from functions.apply_patch.editing import PATCHED_MAX_BYTES, file_writes, planned
 
 ROOT = "/workspace/editing"
 
@@ -48,7 +48,9 @@ def test_a_file_too_large_to_patch_is_not_patched(snapshot):
 
 
 def test_the_same_text_is_no_write(snapshot):
-    assert planned(request(("same.txt", "replace_full", "same\n")), snapshot) == []
+    writes = planned(request(("same.txt", "replace_full", "same\n")), snapshot)
+    assert [one.action for one in writes] == ["unchanged"]
+    assert file_writes(writes, snapshot) == []
 
 
 def test_a_missing_file_names_the_likest_beside_it(snapshot):
