@@ -22,7 +22,6 @@ from functions._runtime.workspace import Stores
 from tests import conftest
 from toolgate import workspace
 
-SPEC = registry.find("apply_patch_v1")
 CONFLICTS = {"CONFLICT", "NOT_FOUND"}
 _numbers = itertools.count(1)
 
@@ -38,15 +37,17 @@ def apply(repo_root: str, files: list[dict], dry_run: bool) -> dict:
         pushed = workspace.import_tree(
             stores, Path(repo_root), f"{name}/{number}", by="tests", now_ms=_now_ms()
         )
+        # v1's path pattern refuses spaces and unicode; what agents are given takes them.
+        spec = registry.find("apply_patch_v2")
         arguments = {
-            "schemaVersion": 1,
+            "schemaVersion": spec.major,
             "idempotencyKey": f"case-{os.getpid()}-{number}-{_now_ms()}",
             "repoRoot": f"{name}/{number}",
             "files": files,
             "dryRun": dry_run,
         }
-        event = events.build(SPEC, arguments, "direct")
-        result = events.unwrap(InProcessTarget().send(SPEC, event))
+        event = events.build(spec, arguments, "direct")
+        result = events.unwrap(InProcessTarget().send(spec, event))
         remote = workspace.Remote(stores, "default", f"{name}/{number}")
         if not result["ok"] or dry_run:
             assert remote.head().revision == pushed.revision

@@ -28,7 +28,7 @@ class Scenario:
 
     name: str
     tool: str
-    files: list[dict[str, str]]
+    call: dict[str, Any]
     after: dict[str, bytes]
     commits: int
     code: str | None = None
@@ -40,7 +40,7 @@ class Scenario:
             "schemaVersion": registry.find(self.tool).major,
             "idempotencyKey": uuid.uuid4().hex,
             "repoRoot": root,
-            "files": self.files,
+            **self.call,
         }
 
 
@@ -52,18 +52,20 @@ SCENARIOS = [
     Scenario(
         "a diff of one file",
         "apply_patch_v1",
-        [_entry("a.txt", DIFF)],
+        {"files": [_entry("a.txt", DIFF)]},
         {**BEFORE, "a.txt": b"one\nTWO\nthree\n"},
         commits=1,
     ),
     Scenario(
         "create, replace and delete",
         "apply_patch_v1",
-        [
-            _entry("new/d.txt", "d\n", "replace_full"),
-            _entry("src/deep/b.txt", "B\n", "replace_full"),
-            _entry("old.txt", DELETE),
-        ],
+        {
+            "files": [
+                _entry("new/d.txt", "d\n", "replace_full"),
+                _entry("src/deep/b.txt", "B\n", "replace_full"),
+                _entry("old.txt", DELETE),
+            ]
+        },
         {
             "a.txt": BEFORE["a.txt"],
             "new/d.txt": b"d\n",
@@ -75,14 +77,14 @@ SCENARIOS = [
     Scenario(
         "a change that changes nothing",
         "apply_patch_v1",
-        [_entry("a.txt", "one\ntwo\nthree\n", "replace_full")],
+        {"files": [_entry("a.txt", "one\ntwo\nthree\n", "replace_full")]},
         BEFORE,
         commits=0,
     ),
     Scenario(
         "a diff that does not fit",
         "apply_patch_v1",
-        [_entry("a.txt", DIFF.replace("two", "2"))],
+        {"files": [_entry("a.txt", DIFF.replace("two", "2"))]},
         BEFORE,
         commits=0,
         code="CONFLICT",
@@ -90,7 +92,7 @@ SCENARIOS = [
     Scenario(
         "a diff onto a head that moves",
         "apply_patch_v1",
-        [_entry("a.txt", DIFF)],
+        {"files": [_entry("a.txt", DIFF)]},
         {**BEFORE, "a.txt": b"one\nTWO\nthree\n", "src/deep/b.txt": b"rival\n"},
         commits=2,
         rival={"src/deep/b.txt": b"rival\n"},
@@ -98,10 +100,58 @@ SCENARIOS = [
     Scenario(
         "a diff that a moved head overtakes",
         "apply_patch_v1",
-        [_entry("a.txt", DIFF)],
+        {"files": [_entry("a.txt", DIFF)]},
         {**BEFORE, "a.txt": b"rival\n"},
         commits=1,
         code="CONFLICT",
         rival={"a.txt": b"rival\n"},
+    ),
+    Scenario(
+        "change, create, delete and move",
+        "apply_patch_v2",
+        {
+            "files": [
+                _entry("a.txt", DIFF),
+                _entry("new/d.txt", "d\n", "replace_full"),
+                {"path": "old.txt", "mode": "delete"},
+                {"path": "src/deep/b.txt", "mode": "move", "newPath": "lib/b.txt"},
+            ]
+        },
+        {
+            "a.txt": b"one\nTWO\nthree\n",
+            "new/d.txt": b"d\n",
+            "lib/b.txt": BEFORE["src/deep/b.txt"],
+            "src/deep/c.txt": BEFORE["src/deep/c.txt"],
+        },
+        commits=1,
+    ),
+    Scenario(
+        "a move onto a head that moves",
+        "apply_patch_v2",
+        {"files": [{"path": "old.txt", "mode": "move", "newPath": "new.txt"}]},
+        {
+            "a.txt": BEFORE["a.txt"],
+            "new.txt": b"rival\n",
+            "src/deep/b.txt": BEFORE["src/deep/b.txt"],
+            "src/deep/c.txt": BEFORE["src/deep/c.txt"],
+        },
+        commits=2,
+        rival={"old.txt": b"rival\n"},
+    ),
+    Scenario(
+        "a new file",
+        "write_file_v1",
+        {"path": "new/d.txt", "content": "d\n"},
+        {**BEFORE, "new/d.txt": b"d\n"},
+        commits=1,
+    ),
+    Scenario(
+        "a new file that a rival writes first",
+        "write_file_v1",
+        {"path": "new/d.txt", "content": "d\n"},
+        {**BEFORE, "new/d.txt": b"rival\n"},
+        commits=1,
+        code="CONFLICT",
+        rival={"new/d.txt": b"rival\n"},
     ),
 ]
