@@ -14,14 +14,14 @@ from infra.errors import QuotaError
 from infra.names import pascal
 from infra.quotas import TARGETS_MAX, check_gateway
 from tests.contracts.aws_shapes import faults
+from tests.gateway_template import request, tool_of
+from tests.gateway_template import targets as targets_of
 
 BOTH = ["dev", "prod"]
 API = "bedrock-agentcore-control"
 ROLE = "arn:aws:iam::123456789012:role/gateway"
 LAMBDA = "arn:aws:lambda:us-east-1:123456789012:function:tool:live"
 GATEWAY_ID = "toolgate-dev-abcdefghij"
-NAMES = "Properties"
-"""The one property below which CloudFormation's keys are ours and not its own."""
 
 
 @pytest.fixture
@@ -34,11 +34,8 @@ def gateway(resources):
 
 
 @pytest.fixture
-def targets(resources):
-    def of(stage):
-        return list(resources(stage, "gateway", "AWS::BedrockAgentCore::GatewayTarget").values())
-
-    return of
+def targets(templates):
+    return lambda stage: targets_of(templates(stage)["gateway"])
 
 
 @pytest.fixture
@@ -48,28 +45,6 @@ def role(resources):
         return found
 
     return of
-
-
-def request(node, values, *, named=False):
-    """A resource's properties as the API's parameters: the same, but for the case of names.
-
-    `values` are what references to other resources become, by property.
-    """
-    if isinstance(node, list):
-        return [request(each, values) for each in node]
-    if not isinstance(node, dict):
-        return node
-    return {
-        name if named else name[0].lower() + name[1:]: values[name]
-        if name in values
-        else request(value, values, named=name == NAMES and not named)
-        for name, value in node.items()
-    }
-
-
-def tool_of(target):
-    (tool,) = target["TargetConfiguration"]["Mcp"]["Lambda"]["ToolSchema"]["InlinePayload"]
-    return tool
 
 
 @pytest.mark.parametrize("stage", BOTH)
@@ -89,7 +64,7 @@ def test_there_is_one_target_for_the_newest_version_of_each_tool(stage, targets,
 def test_every_target_says_what_the_contract_says(stage, targets, deployed):
     documents = {spec.model_name: dialect.emit(spec) for spec in deployed(stage)}
     for target in targets(stage):
-        assert request(tool_of(target), {}) == documents[tool_of(target)["Name"]]
+        assert request(tool_of(target)) == documents[tool_of(target)["Name"]]
 
 
 @pytest.mark.parametrize("stage", BOTH)
