@@ -6,8 +6,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from contracts.list_files.v1 import SPEC, Entry, Input, Output
+from functions._runtime.cursor import Cursor
 from functions._runtime.tool import tool
-from functions.list_files.cursor import Cursor
 
 if TYPE_CHECKING:
     from functions._runtime.call import Call

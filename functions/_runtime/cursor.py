@@ -1,4 +1,4 @@
-"""Where the next page begins: a revision and the last path given, as one opaque string."""
+"""Where the next page begins: a revision and a place in it, as one opaque string."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from contracts.issues import issue
 
 @dataclass(frozen=True)
 class Cursor:
-    """A place in a listing; the listing stays the same however the workspace moves on."""
+    """A place in a listing; the listing stays the same however the workspace moves on.
+
+    `after` is the tool's own: for a list of paths, the last path given.
+    """
 
     revision: str
     after: bytes
@@ -33,8 +36,12 @@ class Cursor:
             )
             return cls(revision.decode("ascii"), after)
         except (binascii.Error, ValueError):
-            expected = {"from": "nextCursor of the page before"}
-            raise InvalidArgumentsError(
-                "/cursor: not a cursor of this tool",
-                issues=[issue("/cursor", "not a cursor", expected)],
-            ) from None
+            raise not_a_cursor("not a cursor") from None
+
+
+def not_a_cursor(problem: str) -> InvalidArgumentsError:
+    """What to raise for a cursor that is none of this tool, or that belongs to another question."""
+    return InvalidArgumentsError(
+        f"/cursor: {problem}",
+        issues=[issue("/cursor", problem, {"from": "nextCursor of the page before"})],
+    )
