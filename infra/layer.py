@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 BUILDER = 1
 """Raise it when the same inputs should give another layer."""
 
-PLATFORMS = {"arm64": "aarch64-manylinux2014", "x86_64": "x86_64-manylinux2014"}
+PLATFORMS = {"arm64": "aarch64-manylinux_2_28", "x86_64": "x86_64-manylinux_2_28"}
+"""Amazon Linux 2023, on which Lambda runs Python 3.12 and newer, has glibc 2.34."""
+
+OLDER_GLIBC = {"3.11": "2.26"}
+"""Pythons that Lambda runs on Amazon Linux 2, whose glibc is older than those wheels may need."""
 
 MOUNT = "/opt/python"
 """Where Lambda puts the folder `python` of a layer; compiled files name their source by it."""
@@ -63,8 +67,15 @@ def build_layer(
     """The layer for a requirements file, built into `cache` unless it is there already.
 
     Bytecode is compiled where an interpreter of the target's version is found; without it each
-    cold start compiles everything again, so that is worth a warning. Raises LayerError.
+    cold start compiles everything again, so that is worth a warning. Raises LayerError, also for a
+    Python whose Lambda could not load the wheels.
     """
+    if not target.local and target.python in OLDER_GLIBC:
+        raise LayerError(
+            f"py={target.python} cannot be deployed: Lambda runs it with glibc "
+            f"{OLDER_GLIBC[target.python]}, and the wheels of the layer need 2.28; "
+            "use py=3.12 or newer"
+        )
     interpreter = find_interpreter(target.python)
     if interpreter is None:
         warn(

@@ -144,7 +144,7 @@ def test_an_interpreter_on_path_is_found(tmp_path, monkeypatch):
 def test_the_requirements_name_neither_boto3_nor_botocore():
     lines = REQUIREMENTS.read_text("utf-8").splitlines()
     wanted = [re.split(r"[\[=<>~!; ]", line)[0] for line in lines if not line.startswith("#")]
-    assert {"aws-lambda-powertools", "pydantic"} <= set(wanted)
+    assert {"aws-lambda-powertools", "google-re2", "pydantic"} <= set(wanted)
     assert not {"boto3", "botocore"} & set(wanted)
 
 
@@ -152,10 +152,11 @@ def test_the_requirements_name_neither_boto3_nor_botocore():
 def test_the_layer_of_the_tools_holds_no_boto3_and_imports_here(tmp_path):
     built = build_layer(REQUIREMENTS, HERE, tmp_path / "cache", silent)
     tops = {name.split("/")[0] for name in names(built.path / "python")}
-    assert {"pydantic", "pydantic_core", "aws_lambda_powertools"} <= tops
+    assert {"pydantic", "pydantic_core", "aws_lambda_powertools", "re2"} <= tops
     assert not {"boto3", "botocore", "s3transfer", "bin"} & tops
     program = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import pydantic; print(pydantic.__file__)"
+        "import sys; sys.path.insert(0, sys.argv[1]); import re2; "
+        "import pydantic; print(pydantic.__file__)"
     )
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", program, str(built.path / "python")],
@@ -168,15 +169,33 @@ def test_the_layer_of_the_tools_holds_no_boto3_and_imports_here(tmp_path):
 
 
 @pytest.mark.local
-@pytest.mark.parametrize(("arch", "machine"), [("arm64", "aarch64"), ("x86_64", "x86_64")])
-def test_a_layer_for_aws_holds_the_binaries_of_its_architecture(tmp_path, arch, machine):
-    target = Target(python="3.13", arch=arch)
+@pytest.mark.parametrize(
+    ("python", "arch", "machine"),
+    [("3.12", "x86_64", "x86_64"), ("3.13", "arm64", "aarch64"), ("3.14", "x86_64", "x86_64")],
+)
+def test_a_layer_for_aws_holds_the_binaries_of_its_architecture(tmp_path, python, arch, machine):
+    target = Target(python=python, arch=arch)
     built = build_layer(REQUIREMENTS, target, tmp_path / "cache", lambda text: None)
     binaries = [path.name for path in built.path.rglob("*.so")]
-    assert binaries
-    assert all(f"313-{machine}-linux-gnu" in name for name in binaries)
+    assert {name.split(".")[0] for name in binaries} >= {"_pydantic_core", "_re2"}
+    tag = f"{python.replace('.', '')}-{machine}-linux-gnu"
+    assert all(tag in name for name in binaries)
 
 
 def test_a_local_layer_is_for_this_machine_whatever_it_is():
     assert HERE.platform == sysconfig.get_platform()
-    assert Target(python="3.13", arch="arm64").platform == "aarch64-manylinux2014"
+    assert Target(python="3.13", arch="arm64").platform == "aarch64-manylinux_2_28"
+
+
+@pytest.mark.parametrize("arch", ["arm64", "x86_64"])
+def test_a_python_whose_lambda_cannot_load_the_wheels_is_refused(requirements, tmp_path, arch):
+    target = Target(python="3.11", arch=arch)
+    with pytest.raises(LayerError, match=r"py=3\.11 .* glibc 2\.26, .* use py=3\.12 or newer"):
+        build_layer(requirements, target, tmp_path / "cache", silent)
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_python_that_is_refused_on_lambda_still_runs_here(requirements, tmp_path):
+    target = Target(python="3.11", arch="x86_64", local=True)
+    built = build_layer(requirements, target, tmp_path / "cache", lambda text: None)
+    assert "demo/__init__.py" in names(built.path / "python")
