@@ -24,12 +24,23 @@ LINES_MAX = 400
 SHARED_CONTRACTS = {path.stem for path in (ROOT / "contracts").glob("*.py")} | {"dialects"}
 TOOLS = sorted({spec.folder for spec in registry.specs()})
 BROUGHT_BY_LAMBDA = {"boto3", "botocore"}
-IMPORTED_AS = {"aws-lambda-powertools": {"aws_lambda_powertools"}, "pydantic": {"pydantic"}}
+IMPORTED_AS = {
+    "aws-lambda-powertools": {"aws_lambda_powertools"},
+    "google-re2": {"re2"},
+    "pydantic": {"pydantic"},
+}
 OF_PYDANTIC = {"pydantic", "pydantic_core"}
 
 ALLOWED = {
     "contracts": {"contracts", *OF_PYDANTIC},
-    "functions": {"contracts", "functions", "aws_lambda_powertools", "botocore", *OF_PYDANTIC},
+    "functions": {
+        "contracts",
+        "functions",
+        "aws_lambda_powertools",
+        "botocore",
+        "re2",
+        *OF_PYDANTIC,
+    },
     "infra": {"contracts", "infra", "aws_cdk", "constructs"},
     "agents": {"agents", "contracts", "boto3", "botocore"},
 }

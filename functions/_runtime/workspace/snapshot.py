@@ -104,6 +104,15 @@ class Snapshot:
         for path, entry in walk(self.read_tree, self.tree, Glob.of(glob), after):
             yield path, cast("LeafKind", entry.kind)
 
+    def entries(self, glob: str, after: bytes) -> Iterator[tuple[bytes, EntryKind, str]]:
+        """As `walk`, with each entry's id, and with each directory that is about to be read.
+
+        A directory's path ends in `/`; going on `after` it leaves nothing out.
+        """
+        found = walk(self.read_tree, self.tree, Glob.of(glob), after, directories=True)
+        for path, entry in found:
+            yield path, entry.kind, entry.oid
+
     def read_tree(self, oid: str) -> Tree:
         """A directory by its id."""
         self._clock.check()

@@ -44,11 +44,13 @@ def lookup(read_tree: ReadTree, root: str, path: bytes) -> Found:
 
 
 def walk(
-    read_tree: ReadTree, root: str, glob: Glob, after: bytes = b""
+    read_tree: ReadTree, root: str, glob: Glob, after: bytes = b"", *, directories: bool = False
 ) -> Iterator[tuple[bytes, TreeEntry]]:
     """Paths that match `glob`, in byte order, without directories; only those greater than `after`.
 
-    Reads a directory when the walk comes to it, and none that cannot hold such a path.
+    Reads a directory when the walk comes to it, and none that cannot hold such a path. With
+    `directories` it gives each one that it is about to read, too, its path ending in `/`: a walk
+    that is given up there can go on `after` it.
     """
     if not glob.may_hold(glob.start):
         return
@@ -63,6 +65,8 @@ def walk(
             inside = path + b"/"
             behind = inside <= after and not after.startswith(inside)
             if glob.may_hold(state) and not behind:
+                if directories and inside > after:
+                    yield inside, entry
                 stack.append(_listing(read_tree(entry.oid), inside, state))
                 break
         else:
