@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import re
+import shlex
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from infra.errors import OptionError
 from infra.options import Options, read_options
 
+PROJECT = Path(__file__).parents[2]
 AGENT = "arn:aws:bedrock:us-east-1:123456789012:agent/ABCDEFGHIJ"
 HERE = {"amd64": "x86_64", "aarch64": "arm64"}.get(
     platform.machine().lower(), platform.machine().lower()
@@ -90,3 +96,51 @@ def test_agent_arns_are_a_comma_separated_list_without_repeats():
 def test_a_model_may_be_a_profile_or_a_model():
     for model in ("amazon.nova-pro-v1:0", "eu.anthropic.claude-haiku-4-5-20251001-v1:0"):
         assert read(model=model).model == model
+
+
+@pytest.mark.parametrize(
+    ("command", "surfaces", "stacks"),
+    [
+        ("make deploy STAGE=dev", ("bedrock",), ["--all"]),
+        ("make deploy STAGE=prod SURFACES=gateway", ("gateway",), ["--all"]),
+        ("make diff SURFACES=bedrock,gateway", ("bedrock", "gateway"), []),
+        ("make destroy", ("bedrock", "gateway"), ["--all"]),
+        ("make destroy SURFACES=gateway STACKS='a b'", ("gateway",), ["a", "b"]),
+        ("make destroy ARGS='-c surfaces=gateway'", ("gateway",), ["--all"]),
+    ],
+)
+def test_make_gives_the_command_line_options_that_mean_something(command, surfaces, stacks):
+    options, positional = made_by(command)
+    assert read_options(options.get).surfaces == surfaces
+    assert positional == stacks
+
+
+def test_every_deployment_that_the_readme_shows_has_options_that_mean_something():
+    readme = (PROJECT / "README.md").read_text("utf-8")
+    commands = re.findall(r"^make (?:deploy|destroy) .*$", readme, re.MULTILINE)
+    assert len(commands) >= 4
+    for command in commands:
+        options, _ = made_by(command)
+        assert read_options(options.get).stage == "dev"
+
+
+def made_by(command):
+    """The context, the last word counting, and the stacks that a make command gives the CDK."""
+    done = subprocess.run(
+        ["make", "-n", *shlex.split(command)[1:]],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": os.environ["PATH"]},  # no STAGE, and nothing of a make that runs this
+    )
+    (line,) = [each for each in done.stdout.splitlines() if "toolgate.local.aws" in each]
+    words = iter(shlex.split(line.partition("toolgate.local.aws")[2])[1:])
+    options, positional = {}, []
+    for word in words:
+        if word == "-c":
+            name, _, value = next(words).partition("=")
+            options[name] = value
+        else:
+            positional.append(word)
+    return options, positional
