@@ -9,13 +9,15 @@ import pytest
 
 from contracts import registry
 from contracts.dialects import gateway as dialect
+from contracts.fingerprint import record_id
 from infra.stage import STAGES
 from tests.e2e import gateway_emulator
-from tests.e2e.callers import record_of
 
 pytestmark = [pytest.mark.long, pytest.mark.local]
 
-PATCH, READ, LIST = map(registry.find, ("apply_patch_v1", "read_file_v1", "list_files_v1"))
+NEWEST = {spec.name: spec for spec in registry.newest(registry.specs())}
+PATCH, READ, LIST = (NEWEST[name] for name in ("apply_patch", "read_file", "list_files"))
+TENANT = "default"
 
 
 @pytest.fixture(scope="module")
@@ -108,11 +110,11 @@ def test_a_file_is_found_read_and_changed_once_however_often_it_is_asked(
     assert call(READ, path="docs/b.md", firstLine=2)["text"] == "three\n"
     arguments = patch(workspace)
     first = call(PATCH, **arguments)
-    assert (first["applied"], first["skippedAsDuplicate"]) == (["a.txt"], False)
+    assert first["skippedAsDuplicate"] is False
     assert call(PATCH, **arguments) == {**first, "skippedAsDuplicate": True}
     assert call(READ, path="a.txt")["text"] == "one\nmore\n"
     operations = [row["op"]["S"] for row in local_workspaces.log(workspace)][1:]
-    assert operations == [record_of(arguments["idempotencyKey"])]
+    assert operations == [record_id(PATCH, TENANT, arguments["idempotencyKey"])]
     mine = [one for one in gateway.invocations() if workspace in one["arguments"]]
     assert len(mine) == 5
     # Neither what was sent nor what came back breaks the schemas that were listed.
