@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from contracts.dialects.arguments import arguments, description
 from contracts.dialects.bedrock import is_nested, must_confirm
+from contracts.dialects.flatten import flattened
 from contracts.dialects.targets import TARGETS, UnportableError
 from contracts.dialects.words import bounds, described, form, shape
 from contracts.schema_nodes import bare, present
@@ -46,7 +47,7 @@ def emit(spec: ToolSpec) -> dict[str, Any]:
         texts = _texts(field)
         text = _first_that_fits(name, texts)
         if text != texts[0]:
-            left_out.append(f"{name}: {texts[0]}")
+            left_out.append([f"{name}: {fuller}" for fuller in texts[: texts.index(text)]])
         parameters[name] = {
             "type": "string" if is_nested(field) else field["type"],
             "description": text,
@@ -89,8 +90,17 @@ def _texts(field: dict[str, Any]) -> list[str]:
     if not is_nested(field):
         return [described(field), described({**field, "description": first}), bounds(field)]
     barest = shape(bare(field))
-    pairs = ((said, shape(field)), (said, barest), (first, barest), (first, form(field)))
+    shapes = [shape(field), *_merged(field), barest]
+    pairs = [*((said, one) for one in shapes), (first, barest), (first, form(field))]
     return [f"{text} Send JSON text: {kind}".strip() for text, kind in pairs]
+
+
+def _merged(field: dict[str, Any]) -> list[str]:
+    """Unions as one object with every branch's fields: the same explanations in fewer words."""
+    try:
+        return [shape(flattened(field))]
+    except UnportableError:
+        return []
 
 
 def _first_that_fits(name: str, texts: Sequence[str]) -> str:
@@ -101,11 +111,14 @@ def _first_that_fits(name: str, texts: Sequence[str]) -> str:
     raise UnportableError(f"/{name} cannot be described in {PARAMETER_TEXT_MAX} characters")
 
 
-def _told(text: str, left_out: Sequence[str]) -> str:
-    """The function's description, with what parameters had no room for as far as it fits."""
+def _told(text: str, left_out: Sequence[Sequence[str]]) -> str:
+    """The function's description, with what parameters had no room for as far as it fits.
+
+    `left_out`: for each such parameter its texts, from the fullest on.
+    """
     if len(text) > FUNCTION_TEXT_MAX:
         raise UnportableError(f"the summary is longer than {FUNCTION_TEXT_MAX} characters")
-    for one in left_out:
-        if len(text) + 1 + len(one) <= FUNCTION_TEXT_MAX:
-            text = f"{text} {one}"
+    for texts in left_out:
+        room = FUNCTION_TEXT_MAX - len(text) - 1
+        text = " ".join([text, *[one for one in texts if len(one) <= room][:1]])
     return text

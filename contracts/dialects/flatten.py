@@ -48,6 +48,18 @@ def flatten(union: Node) -> Node:
     return {**beside, "type": "object", "properties": properties, "required": required}
 
 
+def flattened(schema: Node) -> Node:
+    """The schema with every union in it as one object. Raises UnportableError as `flatten` does."""
+    schema = flatten(schema) if "oneOf" in schema else schema
+    out = dict(schema)
+    if "properties" in schema:
+        fields = schema["properties"].items()
+        out["properties"] = {name: flattened(child) for name, child in fields}
+    if "items" in schema:
+        out["items"] = flattened(schema["items"])
+    return out
+
+
 def _values(branch: Node, name: str) -> list[Any]:
     """The values of a property that always has one of a few, and must be given."""
     field = branch.get("properties", {}).get(name, {})

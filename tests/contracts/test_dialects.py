@@ -77,7 +77,7 @@ def test_a_bedrock_document_uses_only_the_keywords_that_bedrock_reads(spec):
     schemas = (bedrock.request_schema(spec), bedrock.response_schema(spec))
     for node in (node for schema in schemas for node in nodes(schema)):
         assert set(node) <= {"type", "description", "properties", "items", "required"}
-        assert node["type"] in {"string", "integer", "boolean", "array", "object"}
+        assert node["type"] in {"string", "integer", "number", "boolean", "array", "object"}
     assert not {"$ref", "$defs", "enum", "oneOf", "anyOf"} & set(leaves(bedrock.emit(spec)))
 
 
