@@ -74,7 +74,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(digits: str) -> int:
-    if len(digits) > DIGITS_MAX:
+    if len(digits.removeprefix("-")) > DIGITS_MAX:
         raise StrictJsonError(f"an integer has more than {DIGITS_MAX} digits")
     return int(digits)
 
