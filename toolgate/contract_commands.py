@@ -39,7 +39,8 @@ def list_tools(*, as_json: AsJson = False) -> None:
         return
     table = Table(box=None, pad_edge=False)
     for heading in ("tool", "version", "status", "effect", "approval", "scopes", "owner"):
-        table.add_column(heading)
+        # A name that is cut short cannot be called.
+        table.add_column(heading, no_wrap=heading == "tool", overflow="fold")
     for row in rows:
         cells = [row["model_name"], *(row[key] for key in ("version", "status", "effect"))]
         table.add_row(*cells, row["approval"], ", ".join(row["scopes"]), row["owner"])
