@@ -20,16 +20,16 @@ class Input(Contract):
             min_length=1,
             max_length=200,
             description=(
-                "What to look for within one line: a text as it is or, in mode regex, a pattern "
-                "in RE2 syntax. 1-200 characters, no line breaks."
+                "What to look for within one line: a text as it is or, in mode regex, an RE2 "
+                "pattern. 1-200 characters."
             ),
         ),
     ]
     mode: Literal["literal", "regex"] = Field(
         default="literal",
         description=(
-            "literal: query is plain text. regex: query is an RE2 pattern; ^ and $ are the ends "
-            "of a line; look-around and back-references do not exist."
+            "literal: query is plain text. regex: it is an RE2 pattern, so without look-around "
+            "and back-references; ^ and $ are a line's ends."
         ),
     )
     path_glob: Annotated[
@@ -39,14 +39,12 @@ class Input(Contract):
             min_length=1,
             max_length=256,
             description=(
-                "Which paths: * and ? within a part of a path, ** across parts, [abc] one of; "
-                "the default ** is every file. 1-256 characters."
+                "Which paths: * and ? within a part of a path, ** across parts, [abc] one of. "
+                "1-256 characters."
             ),
         ),
     ]
-    case_sensitive: bool = Field(
-        default=True, description="Whether upper and lower case differ; true by default."
-    )
+    case_sensitive: bool = Field(default=True, description="Whether upper and lower case differ.")
     limit: int = Field(
         default=10, ge=1, le=50, description="How many matches a page holds at the most, 1-50."
     )
@@ -57,8 +55,8 @@ class Input(Contract):
             min_length=1,
             max_length=8_192,
             description=(
-                "nextCursor of the page before; goes on in that page's revision, with the same "
-                "query, mode, pathGlob and caseSensitive."
+                "nextCursor of the page before, for the same query, mode, pathGlob and "
+                "caseSensitive."
             ),
         ),
     ]
