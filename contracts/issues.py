@@ -34,6 +34,7 @@ _PROBLEMS = {
     "int_type": "not an integer",
     "int_from_float": "not an integer",
     "int_parsing_size": "out of range",
+    "float_type": "not a number",
     "greater_than_equal": "too small",
     "less_than_equal": "too large",
     "bool_type": "not a boolean",

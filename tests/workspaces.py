@@ -27,9 +27,10 @@ class NoHurry:
 
 @dataclass(frozen=True)
 class StoredWorkspaces:
-    """Workspaces of the tenant `default` in some table and bucket."""
+    """Workspaces of the tenant `default` in some table and bucket, and orders beside them."""
 
     stores: Stores
+    orders_table: str = "orders"
 
     def create(self, root: str, files: dict[str, bytes]) -> None:
         """Make a workspace that holds these files."""
@@ -47,6 +48,16 @@ class StoredWorkspaces:
         """Every file of a workspace at its head."""
         snapshot = self.snapshot(root)
         return {path.decode(): snapshot.read(path.decode()).data for path, _ in snapshot.walk()}
+
+    def put_order(self, order: dict[str, Any], tenant: str = "default") -> None:
+        """Write an order's row, attribute by attribute as it is pinned."""
+        row = {
+            "pk": {"S": f"ORDER#{tenant}#{order['order_id']}"},
+            "status": {"S": order["status"]},
+            "items_count": {"N": str(order["items_count"])},
+            "total_amount": {"N": str(order["total_amount"])},
+        }
+        self.stores.dynamodb.put_item(TableName=self.orders_table, Item=row)
 
     def snapshot(self, root: str) -> Snapshot:
         """A workspace at its head."""

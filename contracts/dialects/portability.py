@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 BESIDE_A_LENGTH: Mapping[str, str] = {
     "apply_patch_v1": "published with a length beside its patterns, and the server checks both",
+    "orders_lookup_v1": "its domain gives the number of an order both a form and a length",
 }
 """Tools whose patterns may stand beside a length, and why."""
 

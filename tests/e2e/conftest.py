@@ -36,4 +36,4 @@ def local_workspaces(local_cloud):
         outputs["WorkspaceTable"],
         outputs["WorkspaceBucket"],
     )
-    return StoredWorkspaces(stores)
+    return StoredWorkspaces(stores, outputs["OrdersTable"])

@@ -1,9 +1,9 @@
 """Golden cases as data, playable wherever a target and workspaces are: moto, local cloud, AWS.
 
-A case: `given` (files of a fresh workspace, calls made before), `arguments`, `expect` (what the
-result holds at least), `after` (the workspace's files then), `surfaces` (default: direct).
-`$ROOT` and `$KEY` stand for the fresh workspace and a fresh key; `{"$text", "$times"}` for a long
-string.
+A case: `given` (files of a fresh workspace, orders, calls made before), `arguments`, `expect` (what
+the result holds at least), `after` (the workspace's files then), `surfaces` (default: direct).
+`$ROOT`, `$KEY` and `$ORDER` stand for the fresh workspace, a fresh key and a fresh order number;
+`{"$text", "$times"}` for a long string. An order with `$tenant` is another tenant's.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ HOME = Path(__file__).parent
 
 
 class Workspaces(Protocol):
-    """Where cases keep their files."""
+    """Where cases keep their files and orders."""
 
     def create(self, root: str, files: dict[str, bytes]) -> None: ...
+
+    def put_order(self, order: dict[str, Any], tenant: str) -> None: ...
 
     def files(self, root: str) -> dict[str, bytes]: ...
 
@@ -43,14 +45,18 @@ class Case:
     def play(self, target: Any, workspaces: Workspaces) -> None:
         """Run the case and assert what it expects."""
         spec = registry.find(self.tool)
-        unique = uuid.uuid4().hex
-        root, key = f"/golden/{unique}", f"golden-{unique}"
+        fresh = _fresh()
+        root = fresh["$ROOT"]
         given = self.data["given"]
-        workspaces.create(root, {p: t.encode() for p, t in given["files"].items()})
+        if "files" in given:
+            workspaces.create(root, {p: t.encode() for p, t in given["files"].items()})
+        for order in given.get("orders", []):
+            filled = _filled(order, fresh)
+            workspaces.put_order(filled, filled.pop("$tenant", "default"))
         for arguments in [*given.get("calls", []), self.data["arguments"]]:
-            event = events.build(spec, _filled(arguments, root, key), self.surface)
+            event = events.build(spec, _filled(arguments, fresh), self.surface)
             result = events.unwrap(target.send(spec, event))
-        differences = list(_differences(self.data["expect"], result))
+        differences = list(_differences(_filled(self.data["expect"], fresh), result))
         assert not differences, (differences, result)
         if "after" in self.data:
             after = {path: text.encode() for path, text in self.data["after"].items()}
@@ -70,14 +76,24 @@ def all_cases() -> list[Case]:
     return found
 
 
-def _filled(value: Any, root: str, key: str) -> Any:
+def _fresh() -> dict[str, str]:
+    """What the placeholders of one case stand for; no other case and no other run has it."""
+    unique = uuid.uuid4()
+    return {
+        "$ROOT": f"/golden/{unique.hex}",
+        "$KEY": f"golden-{unique.hex}",
+        "$ORDER": f"ORD-{unique.int % 10**8:08}",
+    }
+
+
+def _filled(value: Any, fresh: dict[str, str]) -> Any:
     if isinstance(value, dict) and value.keys() == {"$text", "$times"}:
         return value["$text"] * value["$times"]
     if isinstance(value, dict):
-        return {name: _filled(item, root, key) for name, item in value.items()}
+        return {name: _filled(item, fresh) for name, item in value.items()}
     if isinstance(value, list):
-        return [_filled(item, root, key) for item in value]
-    return {"$ROOT": root, "$KEY": key}.get(value, value) if isinstance(value, str) else value
+        return [_filled(item, fresh) for item in value]
+    return fresh.get(value, value) if isinstance(value, str) else value
 
 
 def _differences(expected: Any, actual: Any, pointer: str = ""):

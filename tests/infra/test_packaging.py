@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -107,8 +108,9 @@ def test_a_tool_runs_with_its_asset_its_layer_and_what_lambda_brings(name, packa
             "WORKSPACE_BUCKET": "b",
             "ORDERS_TABLE": "o",
             "RELEASES_BUCKET": "r",
-            "TOOLGATE_BINDINGS": '{"direct":{"tenant":"default","scopes":'
-            '["workspace:read","workspace:write"]}}',
+            "TOOLGATE_BINDINGS": json.dumps(
+                {"direct": {"tenant": "default", "scopes": sorted(spec.scopes)}}
+            ),
             "POWERTOOLS_SERVICE_NAME": "toolgate",
             "POWERTOOLS_METRICS_NAMESPACE": "Toolgate",
         },
