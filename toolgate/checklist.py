@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from contracts.spec import ToolSpec
 
 HANDLER_LINES_MAX = 25
+VERSION_FILE = re.compile(r"v[1-9][0-9]*\.py\Z")
 GOLDEN_READ = ("valid", "violation", "declared code")
 GOLDEN_WRITE = ("valid", "violation", "replay", "key conflict", "state conflict")
 OPEN_OBJECT = "/properties/error/properties/details"
@@ -69,6 +71,7 @@ def run(specs: Iterable[ToolSpec], root: Path = ROOT) -> list[Line]:
     lines.insert(5, Line("committed schemas are what the handlers' contracts emit", emitted))
     lines.append(Line("no published version is gone", tuple(_gone(specs, root))))
     lines.append(Line("the agent's instruction fits Bedrock", tuple(_instruction(specs))))
+    lines.append(Line("every handler has a contract", tuple(_orphans(specs, root))))
     return lines
 
 
@@ -199,6 +202,16 @@ def _kept(spec: ToolSpec, root: Path) -> Iterator[str]:
     if spec.status is Status.DRAFT:
         yield "is published and calls itself a draft"
     yield from promises.broken(spec, published, root)
+
+
+def _orphans(specs: tuple[ToolSpec, ...], root: Path) -> Iterator[str]:
+    """Handlers that no deployment would find; a folder with an underscore is not a tool."""
+    known = {spec.handler_path for spec in specs}
+    for path in sorted((root / "functions").glob("[!_]*/v*.py")):
+        handler = path.relative_to(root).as_posix()
+        if VERSION_FILE.match(path.name) and handler not in known:
+            contract = handler.replace("functions/", "contracts/", 1)
+            yield f"{handler} is the handler of no contract: write {contract}, or delete it"
 
 
 def _gone(specs: tuple[ToolSpec, ...], root: Path) -> Iterator[str]:

@@ -21,6 +21,7 @@ TITLES = (
     "published versions keep their digest",
     "no published version is gone",
     "the agent's instruction fits Bedrock",
+    "every handler has a contract",
 )
 """The checklist, line by line."""
 

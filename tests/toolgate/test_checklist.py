@@ -254,3 +254,21 @@ def test_a_keyword_that_bedrock_ignores_is_named_however_deep(monkeypatch):
     deep = {"type": "object", "properties": {"enum": {"type": "array", "items": inner}}}
     monkeypatch.setattr(bedrock, "response_schema", lambda _spec: deep)
     assert problems(TITLES[7], [READ], ROOT) == ["read_file_v1: result /enum/* uses enum (bedrock)"]
+
+
+def test_a_handler_without_a_contract_is_named(project):
+    stray = project / "functions" / "notes_add" / "v1.py"
+    stray.parent.mkdir(parents=True)
+    stray.write_text('"""Nothing."""\n', encoding="utf-8")
+    (stray.parent / "v1_helpers.py").write_text("", encoding="utf-8")
+    assert problems(TITLES[13], registry.specs(), project) == [
+        "functions/notes_add/v1.py is the handler of no contract: "
+        "write contracts/notes_add/v1.py, or delete it"
+    ]
+
+
+def test_a_contract_without_a_handler_is_named(project):
+    (project / READ.handler_path).unlink()
+    assert problems(TITLES[4], registry.specs(), project) == [
+        f"read_file_v1: there is no {READ.handler_path}"
+    ]
