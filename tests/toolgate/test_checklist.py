@@ -261,10 +261,8 @@ def test_a_handler_without_a_contract_is_named(project):
     stray.parent.mkdir(parents=True)
     stray.write_text('"""Nothing."""\n', encoding="utf-8")
     (stray.parent / "v1_helpers.py").write_text("", encoding="utf-8")
-    assert problems(TITLES[13], registry.specs(), project) == [
-        "functions/notes_add/v1.py is the handler of no contract: "
-        "write contracts/notes_add/v1.py, or delete it"
-    ]
+    (problem,) = problems(TITLES[13], registry.specs(), project)
+    assert problem.startswith("functions/notes_add/v1.py is the handler of no contract: write ")
 
 
 def test_a_contract_without_a_handler_is_named(project):
