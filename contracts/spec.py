@@ -135,6 +135,11 @@ class ToolSpec:
         return f"functions.{self.folder}.v{self.major}"
 
     @property
+    def description(self) -> str:
+        """What a model is told of the tool: the summary, and when a deprecated version goes."""
+        return f"{self.summary} Goes away after {self.sunset}." if self.sunset else self.summary
+
+    @property
     def mutates(self) -> bool:
         """Whether a call may change anything."""
         return self.effect is not Effect.READ

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -85,13 +86,17 @@ class Output(Answer):
 
 SPEC = ToolSpec(
     name="apply_patch",
-    version="1.0.0",
-    summary="Change files of a workspace by unified diff or full text: all of them or none.",
+    version="1.0.1",
+    summary=(
+        "Change files of a workspace by unified diff or full text: all of them or none. "
+        "Deprecated: use apply_patch_v2, whose files say delete and move as well and have any path."
+    ),
     owner="agent-platform",
     input=Input,
     output=Output,
     effect=Effect.WRITE,
     scopes=frozenset({Scope.WORKSPACE_WRITE}),
     timeout_s=15,
-    status=Status.ACTIVE,
+    status=Status.DEPRECATED,
+    sunset=date(2027, 5, 31),
 )

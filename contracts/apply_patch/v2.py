@@ -25,7 +25,9 @@ Action = Literal["created", "modified", "deleted", "moved", "unchanged"]
 class UnifiedDiff(Contract):
     """A file changed by a diff; created from /dev/null, deleted to /dev/null."""
 
-    mode: Literal["unified_diff"] = Field(description="unified_diff: content is a diff.")
+    mode: Literal["unified_diff"] = Field(
+        description="unified_diff: content is a diff; from /dev/null creates, to it deletes."
+    )
     path: RepoPath
     content: Annotated[
         str,
@@ -43,7 +45,9 @@ class UnifiedDiff(Contract):
 class ReplaceFull(Contract):
     """A file written whole, whether it exists or not."""
 
-    mode: Literal["replace_full"] = Field(description="replace_full: content is the whole file.")
+    mode: Literal["replace_full"] = Field(
+        description="replace_full: content is the whole file, whether it is there or not."
+    )
     path: RepoPath
     content: Annotated[
         str,
@@ -64,7 +68,7 @@ class Delete(Contract):
 class Move(Contract):
     """A file moved; its bytes and its executable bit stay."""
 
-    mode: Literal["move"] = Field(description="move: the file goes from path to newPath.")
+    mode: Literal["move"] = Field(description="move: the file goes from path to newPath, as it is.")
     path: RepoPath
     new_path: RepoPath
 
@@ -157,5 +161,5 @@ SPEC = ToolSpec(
     approval=Approval.WHEN_PROTECTED,
     scopes=frozenset({Scope.WORKSPACE_WRITE}),
     timeout_s=15,
-    status=Status.DRAFT,
+    status=Status.ACTIVE,
 )

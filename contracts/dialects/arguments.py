@@ -45,5 +45,5 @@ def _refuse_required_null(node: dict[str, Any], pointer: str) -> None:
 def description(spec: ToolSpec, target: Target) -> str:
     """What the tool does, for the model; about keys only where the model makes them."""
     if not spec.mutates or KEY in target.supplied:
-        return spec.summary
-    return f"{spec.summary} Send the same {KEY} to repeat a call: it never happens twice."
+        return spec.description
+    return f"{spec.description} Send the same {KEY} to repeat a call: it never happens twice."

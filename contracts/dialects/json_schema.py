@@ -18,7 +18,7 @@ def emit(spec: ToolSpec) -> dict[str, Any]:
     return {
         "name": spec.model_name,
         "version": spec.version,
-        "description": spec.summary,
+        "description": spec.description,
         "input": {"$schema": DRAFT, **inline(spec.input_schema)},
         "output": {"$schema": DRAFT, **inline(_written(success_model(spec)))},
         "error": {"$schema": DRAFT, **inline(_written(failure_model(spec)))},

@@ -22,7 +22,7 @@ from contracts.dialects import bedrock
 from contracts.errors import CODES
 
 SPECS = registry.newest(registry.specs())
-PATCH = registry.find("apply_patch_v1")
+PATCH = registry.find("apply_patch_v2")
 EXPORTS = {f"tools:{spec.model_name}": f"arn:function/{spec.model_name}" for spec in SPECS}
 KEY = "key-12345678"
 ARGUMENTS = {
@@ -30,8 +30,8 @@ ARGUMENTS = {
     "repoRoot": "/workspace/app",
     "files": [{"path": "a.txt", "mode": "replace_full", "content": 'x = "é"\r\n'}],
 }
-CHOICE = Choice("apply_patch_v1", ARGUMENTS)
-OK = {"ok": True, "schemaVersion": 1, "applied": ["a.txt"], "skippedAsDuplicate": False}
+CHOICE = Choice("apply_patch_v2", ARGUMENTS)
+OK = {"ok": True, "schemaVersion": 1, "files": [], "skippedAsDuplicate": False}
 RETRYABLE = [code.name for code in CODES.values() if code.recovery == "retry"]
 
 
@@ -114,7 +114,7 @@ def test_every_tool_of_the_template_is_an_operation_with_its_lambda():
 
 def test_a_lambda_may_be_named_outright():
     found = operations(template(group(PATCH, "arn:aws:lambda:::function:x")), {})
-    assert found["apply_patch_v1"].executor == "arn:aws:lambda:::function:x"
+    assert found["apply_patch_v2"].executor == "arn:aws:lambda:::function:x"
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_lambda_may_be_named_outright():
         (
             template(group(PATCH)),
             {},
-            "tools:apply_patch_v1 is not exported: deploy the tools first",
+            "tools:apply_patch_v2 is not exported: deploy the tools first",
         ),
         (template(group(PATCH, {"Ref": "X"})), {}, "neither an ARN nor an import"),
         (template(group(PATCH, 7)), {}, "neither an ARN nor an import"),
@@ -152,7 +152,7 @@ def test_a_deployed_agents_lambdas_are_found_by_every_page_of_exports():
         template(*map(group, SPECS)), cloudformation=Cloud(), client=client
     )
     assert agent.call(CHOICE).result == OK
-    assert client.sent[0]["FunctionName"] == "arn:function/apply_patch_v1"
+    assert client.sent[0]["FunctionName"] == "arn:function/apply_patch_v2"
 
 
 def test_a_choice_is_sent_as_the_event_that_bedrock_sends():
@@ -246,7 +246,7 @@ def test_a_dead_lambda_is_called_again_with_the_same_event():
 
 def test_a_lambda_that_dies_to_the_last_is_an_error_that_names_it():
     played = Played(DIED)
-    with pytest.raises(InvocationError, match="arn:function/apply_patch_v1 failed: Unhandled"):
+    with pytest.raises(InvocationError, match="arn:function/apply_patch_v2 failed: Unhandled"):
         played.call()
     assert (played.attempts, len(played.waits)) == (ATTEMPTS_MAX, ATTEMPTS_MAX - 1)
 
@@ -272,9 +272,9 @@ def test_a_script_sees_each_result_and_the_session_keeps_each_turn():
     assert script.seen == [OK, failed("NOT_FOUND"), OK]
     assert [turn.attempts for turn in session.turns] == [2, 1, 1]
     assert [turn.choice.tool for turn in session.turns] == [
-        "apply_patch_v1",
+        "apply_patch_v2",
         "read_file_v1",
-        "apply_patch_v1",
+        "apply_patch_v2",
     ]
     assert session.escalated is None
 
@@ -285,7 +285,7 @@ def test_a_failure_to_plan_around_is_handed_to_the_script(code):
         result = yield CHOICE
         assert result["error"]["code"] == code
         repaired = {**ARGUMENTS, "idempotencyKey": "another-key"}
-        assert (yield Choice("apply_patch_v1", repaired)) == OK
+        assert (yield Choice("apply_patch_v2", repaired)) == OK
 
     played = Played(failed(code, keySpent=True), OK)
     session = played.agent.run(script())

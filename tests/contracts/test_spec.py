@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
 from typing import Annotated, Literal
 
 import pytest
@@ -61,8 +60,8 @@ class ShoutingError(DomainError):
         ({"scopes": frozenset()}, "scope"),
         ({"summary": " "}, "say something"),
         ({"effect": Effect.DESTRUCTIVE}, "approval DUAL"),
-        ({"status": Status.DEPRECATED}, "sunset"),
-        ({"sunset": date(2027, 1, 1)}, "sunset"),
+        ({"sunset": None}, "sunset"),
+        ({"status": Status.ACTIVE}, "sunset"),
         ({"input": NoKey}, "requires idempotencyKey"),
         ({"input": OptionalKey}, "requires idempotencyKey"),
         ({"errors": (ShoutingError,)}, "lower_snake"),
@@ -106,7 +105,7 @@ def test_two_specs_of_one_name_are_refused():
         registry.refuse_collisions(dotted)
 
 
-@pytest.mark.parametrize("name", ["apply_patch_v1", "apply_patch", "apply_patch@1.0.0"])
+@pytest.mark.parametrize("name", ["apply_patch_v1", "apply_patch@1", "apply_patch@1.0.1"])
 def test_a_tool_is_found_by_each_of_its_names(name):
     assert registry.find(name) is SPEC
 
@@ -117,10 +116,21 @@ def test_an_unknown_tool_is_answered_with_the_names_there_are():
 
 
 def test_the_newest_active_version_is_the_one_that_agents_get():
-    draft = replace(SPEC, version="2.0.0", status=Status.DRAFT)
-    assert registry.newest([draft, SPEC]) == (SPEC,)
+    first = replace(SPEC, status=Status.ACTIVE, sunset=None)
+    draft = replace(first, version="2.0.0", status=Status.DRAFT)
+    assert registry.newest([draft, first]) == (first,)
     active = replace(draft, status=Status.ACTIVE)
-    assert registry.newest([SPEC, active]) == (active,)
+    assert registry.newest([first, active]) == (active,)
+    assert registry.newest([active, SPEC]) == (active,)
+
+
+def test_a_bare_name_is_the_newest_published_version():
+    assert registry.find("apply_patch").model_name == "apply_patch_v2"
+
+
+def test_a_deprecated_version_tells_models_when_it_goes():
+    assert SPEC.description == f"{SPEC.summary} Goes away after 2027-05-31."
+    assert "use apply_patch_v2" in SPEC.description
 
 
 CODE_TABLE = {

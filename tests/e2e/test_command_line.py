@@ -76,14 +76,14 @@ def test_a_directory_is_pushed_changed_and_pulled(local_cloud, tmp_path):
     (source / "a.txt").write_text("one\n")
     assert toolgate("workspace", "push", str(source), "--as", root).returncode == 0
     arguments = {
-        "schemaVersion": 1,
+        "schemaVersion": 2,
         "idempotencyKey": uuid.uuid4().hex,
         "repoRoot": root,
         "files": [{"path": "a.txt", "mode": "replace_full", "content": "two\n"}],
     }
     assert toolgate("call", "apply_patch", json.dumps(arguments)).returncode == 0
     log = json.loads(toolgate("workspace", "log", root, "--json").stdout)
-    assert [entry["tool"] for entry in log] == ["apply_patch@1.0.0", "push"]
+    assert [entry["tool"] for entry in log] == ["apply_patch@2.0.0", "push"]
     shown = toolgate("workspace", "diff", root, "1", "2").stdout
     assert "-one\n+two\n" in shown
     assert toolgate("workspace", "pull", str(copy), "--as", root).returncode == 0

@@ -102,19 +102,19 @@ def test_json_prints_the_result_and_nothing_else(call, patch, workspaces):
 
 
 def test_a_person_is_told_how_it_went_beside_the_result(call, patch):
-    code, out, err = call("apply_patch", json.dumps(patch))
+    code, out, err = call("apply_patch_v1", json.dumps(patch))
     assert (code, json.loads(out), err) == (0, DONE, "ok\n")
-    code, out, err = call("apply_patch", json.dumps(patch))
+    code, out, err = call("apply_patch_v1", json.dumps(patch))
     assert (code, json.loads(out)) == (0, {**DONE, "skippedAsDuplicate": True})
     assert err == "ok: answered before, nothing was done now\n"
 
 
 @pytest.mark.parametrize("first", SURFACES)
 def test_all_surfaces_share_one_record(call, patch, workspaces, first):
-    code, out, _ = call("apply_patch", json.dumps(patch), "--as", first, "--json")
+    code, out, _ = call("apply_patch_v1", json.dumps(patch), "--as", first, "--json")
     assert (code, json.loads(out)) == (0, DONE)
     for surface in SURFACES:
-        code, out, _ = call("apply_patch", json.dumps(patch), "--as", surface, "--json")
+        code, out, _ = call("apply_patch_v1", json.dumps(patch), "--as", surface, "--json")
         assert (code, json.loads(out)) == (0, {**DONE, "skippedAsDuplicate": True})
     assert len(aws.dynamodb().scan(TableName="idempotency")["Items"]) == 1
     assert workspaces.commits(patch["repoRoot"]) == 2
@@ -140,8 +140,8 @@ def test_arguments_that_the_tool_refuses_are_a_failure_and_no_misuse(call, aws_c
 def test_arguments_come_from_a_file_or_standard_input(call, patch, tmp_path):
     path = tmp_path / "arguments.json"
     path.write_text(json.dumps(patch, ensure_ascii=False), encoding="utf-8")
-    assert json.loads(call("apply_patch", f"@{path}", "--json")[1]) == DONE
-    code, out, _ = call("apply_patch", "-", "--json", stdin=path.read_bytes())
+    assert json.loads(call("apply_patch_v1", f"@{path}", "--json")[1]) == DONE
+    code, out, _ = call("apply_patch_v1", "-", "--json", stdin=path.read_bytes())
     assert (code, json.loads(out)["skippedAsDuplicate"]) == (0, True)
 
 

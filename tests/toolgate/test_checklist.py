@@ -112,7 +112,11 @@ def test_the_project_as_it_is_breaks_no_rule(title):
         (TITLES[4], replace(READ, version="2.0.0"), "there is no functions/read_file/v2.py"),
         (TITLES[3], replace(READ, version="2.0.0"), "there is no functions/read_file/v2.py"),
         (TITLES[10], replace(READ, status=Status.ACTIVE), "was never published"),
-        (TITLES[10], replace(PATCH, status=Status.DRAFT), "is published and calls itself a draft"),
+        (
+            TITLES[10],
+            replace(PATCH, status=Status.DRAFT, sunset=None),
+            "is published and calls itself a draft",
+        ),
         (
             TITLES[10],
             replace(PATCH, approval=Approval.DUAL),

@@ -131,7 +131,11 @@ def test_two_tools_are_compared_in_every_part(compat):
 
 def test_a_published_promise_and_a_tool_are_compared_in_one_direction(compat):
     promise = ROOT / promises.path(PATCH)
-    assert compat(promise, "apply_patch", "--direction", "output") == (0, "output: identical\n", "")
+    assert compat(promise, "apply_patch_v1", "--direction", "output") == (
+        0,
+        "output: identical\n",
+        "",
+    )
 
 
 def test_a_schema_alone_is_compared_to_that_side_of_a_tool(compat, written):

@@ -17,6 +17,7 @@ from toolgate import __main__, promises, schema_files
 from toolgate.errors import CommandError
 
 PATCH = registry.find("apply_patch_v1")
+NEWEST = registry.find("apply_patch_v2")
 READ = registry.find("read_file_v1")
 
 
@@ -79,9 +80,9 @@ def test_list_says_of_a_tool_what_its_spec_says(toolgate):
     _, out, _ = toolgate("list", "--json")
     assert json.loads(out)[0] == {
         "name": "apply_patch",
-        "version": "1.0.0",
+        "version": "1.0.1",
         "model_name": "apply_patch_v1",
-        "status": "active",
+        "status": "deprecated",
         "effect": "write",
         "approval": "none",
         "scopes": ["workspace:write"],
@@ -104,7 +105,7 @@ def test_show_prints_one_json_document(toolgate, spec, dialect):
 
 
 def test_show_takes_json_schema_if_nothing_is_said_and_a_bare_name(toolgate):
-    assert json.loads(toolgate("show", "apply_patch")[1]) == json_schema.emit(PATCH)
+    assert json.loads(toolgate("show", "apply_patch")[1]) == json_schema.emit(NEWEST)
 
 
 @pytest.mark.parametrize(

@@ -186,7 +186,7 @@ EDITS = {
     "a summary": [("full text: all", "full text; all")],
     "an owner": [('owner="agent-platform"', 'owner="someone else"')],
     "a timeout": [("timeout_s=15", "timeout_s=9")],
-    "a patch version": [('version="1.0.0"', 'version="1.0.1"')],
+    "a patch version": [('version="1.0.1"', 'version="1.0.2"')],
 }
 """What is edited in the source of apply_patch v1, and every line that check prints of it."""
 
@@ -277,9 +277,10 @@ def test_a_change_is_not_hidden_by_editing_the_kept_promise_with_it(edited, proj
 
 def test_a_draft_beside_a_published_version_breaks_nothing(edited):
     draft = edited(
-        ("Literal[1]", "Literal[2]"),
-        ('version="1.0.0"', 'version="2.0.0"'),
-        ("Status.ACTIVE", "Status.DRAFT"),
+        ("Literal[1]", "Literal[3]"),
+        ('version="1.0.1"', 'version="3.0.0"'),
+        ("Status.DEPRECATED", "Status.DRAFT"),
+        ("    sunset=date(2027, 5, 31),\n", ""),
         ("max_length=500_000", "max_length=5"),
     )
     assert kept(draft) == []

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from agents.bedrock_local import Turn
 
-PATCH = "apply_patch_v1"
+PATCH = "apply_patch_v2"
 FILE = "CHANGELOG.md"
 NEWS = "- Patched by an agent, exactly once.\n"
 CALLERS = 16

@@ -63,12 +63,9 @@ def _answer(result: dict[str, Any]) -> str:
         error = result["error"]
         kind = "retryable" if error["retryable"] else "not retryable"
         return f"{error['code']}, {kind}: {error['message']}"
-    if result.get("skippedAsDuplicate"):
-        return f"ok, skipped as duplicate: {_paths(result['applied'])}"
-    if "applied" in result:
-        return f"ok: {_paths(result['applied'])}"
     if "files" in result:
-        return f"ok: {_paths([entry['path'] for entry in result['files']])}"
+        ok = "ok, skipped as duplicate" if result.get("skippedAsDuplicate") else "ok"
+        return f"{ok}: {_paths([entry['path'] for entry in result['files']])}"
     if "text" in result:
         return f"ok: {result['lineCount']} lines, {result['encoding']}"
     return f"ok: {result.get('branch', '')}"

@@ -166,8 +166,8 @@ class _Reader:
     def renamed(self, _rest: str) -> None:
         raise self.refusal(
             "RENAME_UNSUPPORTED",
-            "An entry changes one path. To rename, delete the old file in one entry and create the "
-            "new one in another.",
+            "An entry changes one path. To rename, use mode move if the tool has it, or delete the "
+            "old file in one entry and create the new one in another.",
         )
 
     def binary(self, _rest: str) -> None:
