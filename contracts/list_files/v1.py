@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from contracts.spec import Effect, Scope, Status, ToolSpec
-from contracts.types import Answer, Contract, RepoRoot
+from contracts.types import Answer, Contract, RepoRoot, Revision
 
 
 class Input(Contract):
@@ -21,8 +21,9 @@ class Input(Contract):
             min_length=1,
             max_length=256,
             description=(
-                "Which paths: * and ? within a part of a path, ** across parts, [abc] one of; "
-                "the default ** is every file. 1-256 characters."
+                "Which paths: * and ? within a part, ** across parts, [abc] one of. *.py fits the "
+                "top directory only, **/*.py any; no {a,b}; a literal [ is [[]. The default ** is "
+                "every file. 1-256 characters."
             ),
         ),
     ]
@@ -32,18 +33,25 @@ class Input(Contract):
             default=None,
             min_length=1,
             max_length=8_192,
-            description="nextCursor of the page before; continues in that page's revision.",
+            description="nextCursor of the page before, for the same glob; keeps its revision.",
         ),
     ]
     limit: int = Field(
         default=100, ge=1, le=200, description="How many paths a page holds at the most, 1-200."
     )
+    revision: Annotated[
+        Revision | None,
+        Field(
+            default=None,
+            description="Revision to list, as an earlier answer gave it; by default the newest.",
+        ),
+    ]
 
 
 class Entry(Answer):
     """One path."""
 
-    path: Annotated[str, Field(max_length=8_192, description="Path, relative to repoRoot.")]
+    path: Annotated[str, Field(max_length=16_384, description="Path, relative to repoRoot.")]
     kind: Literal["file", "executable", "symlink", "submodule"] = Field(
         description="What stands there: file, executable, symlink or submodule."
     )

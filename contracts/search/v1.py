@@ -20,34 +20,32 @@ class Input(Contract):
             min_length=1,
             max_length=200,
             description=(
-                "What to look for within one line: a text as it is or, in mode regex, an RE2 "
-                "pattern. 1-200 characters."
+                "What to look for in a line: a text or, in mode regex, an RE2 pattern. "
+                "1-200 characters."
             ),
         ),
     ]
     mode: Literal["literal", "regex"] = Field(
         default="literal",
         description=(
-            "literal: query is plain text. regex: it is an RE2 pattern, so without look-around "
-            "and back-references; ^ and $ are a line's ends."
+            "literal: plain text. regex: RE2, so without look-around and back-references; "
+            "^ and $ are a line's ends."
         ),
     )
-    path_glob: Annotated[
+    glob: Annotated[
         str,
         Field(
             default="**",
             min_length=1,
             max_length=256,
             description=(
-                "Which paths: * and ? within a part of a path, ** across parts, [abc] one of. "
-                "1-256 characters."
+                "Which paths: * and ? within a part, ** across parts, [abc] one of. *.py fits the "
+                "top directory only, **/*.py any; no {a,b}; a literal [ is [[]. 1-256 characters."
             ),
         ),
     ]
-    case_sensitive: bool = Field(default=True, description="Whether upper and lower case differ.")
-    limit: int = Field(
-        default=10, ge=1, le=50, description="How many matches a page holds at the most, 1-50."
-    )
+    case_sensitive: bool = Field(default=True, description="True: upper and lower case differ.")
+    limit: int = Field(default=10, ge=1, le=50, description="Matches of a page at the most, 1-50.")
     cursor: Annotated[
         str | None,
         Field(
@@ -55,8 +53,7 @@ class Input(Contract):
             min_length=1,
             max_length=8_192,
             description=(
-                "nextCursor of the page before, for the same query, mode, pathGlob and "
-                "caseSensitive."
+                "nextCursor of the page before, for the same query, mode, glob and caseSensitive."
             ),
         ),
     ]
@@ -72,10 +69,10 @@ class Input(Contract):
 class Match(Answer):
     """One line that fits; where it fits more than once, the first place counts."""
 
-    path: Annotated[str, Field(max_length=8_192, description="Path, relative to repoRoot.")]
+    path: Annotated[str, Field(max_length=16_384, description="Path, relative to repoRoot.")]
     line: Annotated[int, Field(ge=1, description="Number of the line, counted from 1.")]
     column: Annotated[
-        int, Field(ge=1, description="Where the match begins in it, in characters from 1.")
+        int, Field(ge=1, description="Where the match begins in it, in code points from 1.")
     ]
     preview: Annotated[
         str,
@@ -87,6 +84,9 @@ class Match(Answer):
             ),
         ),
     ]
+    preview_column: Annotated[
+        int, Field(ge=1, description="Column of the preview's first character, as column counts.")
+    ]
 
 
 class Skipped(Answer):
@@ -95,12 +95,10 @@ class Skipped(Answer):
     binary: Annotated[
         int, Field(ge=0, description="Files with NUL bytes in their first 8000 bytes.")
     ]
-    too_large: Annotated[
+    too_large: Annotated[int, Field(ge=0, description="Files over 2 MB.")]
+    line_too_long: Annotated[
         int,
-        Field(
-            ge=0,
-            description="Files over 2 MB, or with a line too long for so large a pattern.",
-        ),
+        Field(ge=0, description="Files with a line too long to search for so large a pattern."),
     ]
 
 
@@ -120,15 +118,15 @@ class Output(Answer):
         Field(
             default=None,
             max_length=8_192,
-            description="To go on right behind this page; null once everything was searched.",
+            description="To go on right behind this page; null once all was searched.",
         ),
     ]
     truncated: Annotated[
         bool,
         Field(
             description=(
-                "True if time, bytes read or the size of the answer ended this page before limit; "
-                "nextCursor goes on."
+                "True if something may follow: limit, time, bytes read or the answer's size ended "
+                "this page, and nextCursor is not null."
             )
         ),
     ]

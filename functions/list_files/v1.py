@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
-from contracts.list_files.v1 import SPEC, Entry, Input, Output
-from functions._runtime.cursor import Cursor
+from contracts.list_files.v1 import SPEC, Input, Output
+from functions._runtime.cursor import Paging
 from functions._runtime.tool import tool
+from functions.list_files.page import fill
 
 if TYPE_CHECKING:
     from functions._runtime.call import Call
@@ -15,18 +15,13 @@ if TYPE_CHECKING:
 
 @tool(SPEC)
 def handler(request: Input, call: Call) -> Output:
-    """List the newest revision, or go on in the one that the cursor names."""
-    workspace = call.workspace(request.repo_root)
-    cursor = Cursor.read(request.cursor)
-    snapshot = workspace.at(cursor.revision) if cursor else workspace.snapshot()
-    found = snapshot.walk(request.glob, after=cursor.after if cursor else b"")
-    page = list(islice(found, request.limit + 1))
-    more = len(page) > request.limit
-    page = page[: request.limit]
+    """List the newest revision, the one asked for, or the one that the cursor names."""
+    paging = Paging("list_files", {"glob": request.glob})
+    start = paging.start(request.cursor, request.revision)
+    snapshot = call.workspace(request.repo_root).at(start.revision)
+    page = fill(snapshot.walk(request.glob, after=start.after), request.limit)
     return Output(
-        files=[
-            Entry(path=path.decode("utf-8", "backslashreplace"), kind=kind) for path, kind in page
-        ],
+        files=page.files,
         revision=snapshot.revision,
-        next_cursor=Cursor(snapshot.revision, page[-1][0]).write() if more else None,
+        next_cursor=paging.cursor(snapshot.revision, page.last) if page.more else None,
     )

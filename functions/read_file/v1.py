@@ -15,21 +15,23 @@ if TYPE_CHECKING:
 
 @tool(SPEC)
 def handler(request: Input, call: Call) -> Output:
-    """Read at the newest revision; links are never followed."""
-    snapshot = call.workspace(request.repo_root).snapshot()
+    """Read at the newest revision or the one asked for; links are never followed."""
+    snapshot = call.workspace(request.repo_root).at(request.revision)
     entry = snapshot.read_file(request.path)
     if entry.kind in {"directory", "submodule"}:
         raise ConflictError(f"the path is a {entry.kind}", code="IS_A_DIRECTORY", path=request.path)
     if not entry.is_file:
         raise NotFoundError("there is no such file; list_files shows what there is")
     text, encoding = decode(entry.data)
-    lines, line_count, truncated = excerpt(text, request.first_line, request.max_lines)
+    part = excerpt(text, request.first_line, request.first_column, request.max_lines)
     return Output(
-        text=lines,
+        text=part.text,
         revision=snapshot.revision,
         first_line=request.first_line,
-        line_count=line_count,
+        line_count=part.line_count,
         byte_count=entry.size,
         encoding=encoding,
-        truncated=truncated,
+        next_line=part.next_line,
+        next_column=part.next_column,
+        truncated=part.truncated,
     )

@@ -63,10 +63,14 @@ class PatternError(ValueError):
 
 
 class Hit(NamedTuple):
-    """Where in a line a match begins, in characters from 1, and what is shown of the line."""
+    """Where in a line a match begins, and what is shown of the line from where on.
+
+    Columns count characters from 1.
+    """
 
     column: int
     preview: str
+    preview_column: int
 
 
 @lru_cache(maxsize=2)
@@ -162,7 +166,8 @@ def _hit(text: bytes, begin: int, start: int, finish: int, stop: int) -> Hit:
     end = text.find(b"\n", start, stop)
     before, matched = _characters(text[begin:start]), _characters(text[start:finish])
     line = text[begin : end if end >= 0 else stop].decode("utf-8")
-    return Hit(before + 1, preview(line, before, before + matched))
+    first, shown = preview(line, before, before + matched)
+    return Hit(before + 1, shown, first + 1)
 
 
 def _characters(part: bytes) -> int:

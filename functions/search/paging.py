@@ -37,15 +37,17 @@ class Page:
 
     place: Place | None
     matches: list[Match] = field(default_factory=list)
-    truncated: bool = False
     searched: int = 0
     binary: int = 0
     too_large: int = 0
+    line_too_long: int = 0
 
     @property
     def skipped(self) -> Skipped:
         """The files that were not searched."""
-        return Skipped(binary=self.binary, too_large=self.too_large)
+        return Skipped(
+            binary=self.binary, too_large=self.too_large, line_too_long=self.line_too_long
+        )
 
 
 def fill(
@@ -70,7 +72,6 @@ def fill(
     except (DeadlineError, BytesSpentError):
         if filler.page.place == start:
             raise
-        filler.page.truncated = True
         return filler.page
     filler.page.place = None
     return filler.page
@@ -93,17 +94,19 @@ class _Filler:
         return True
 
     def _search(self, step: Step, place: Place) -> bool:
-        text = None if step.data is None else readable(step.data)
-        if step.data is not None and text is None:
+        if step.data is None:
+            self.page.too_large += 1
+            return True
+        text = readable(step.data)
+        if text is None:
             self.page.binary += 1
             return True
-        if text is None or self.matcher.too_long(text):
-            self.page.too_large += 1
+        if self.matcher.too_long(text):
+            self.page.line_too_long += 1
             return True
         self.page.searched += 1
         for line, hit in self.matcher.search(text, place.lines):
             if hit and not self._add(step.path, line, hit):
-                self.page.truncated = True
                 return False
             self.page.place = Place(place.after, line)
             if len(self.page.matches) == self.limit:
@@ -118,6 +121,7 @@ class _Filler:
             line=line,
             column=hit.column,
             preview=hit.preview,
+            preview_column=hit.preview_column,
         )
         text = json.dumps(match.model_dump_json(by_alias=True), ensure_ascii=False)
         self.left -= len(text.encode("utf-8"))

@@ -1,20 +1,17 @@
 """What a call asks for: a matcher, a revision, and the place to go on from.
 
 A place is `after`, the last path that is done with (a directory's ends in `/`), and how many lines
-of the first file behind it are done with, too. It travels in a cursor together with a digest of the
-question, for with another query it would leave matches out.
+of the first file behind it are done with, too. It travels in a cursor of this question.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from contracts.errors import InvalidArgumentsError
 from contracts.issues import issue
-from functions._runtime.cursor import Cursor, not_a_cursor
+from functions._runtime.cursor import Paging, not_a_cursor
 from functions.search.matching import PatternError, matcher
 
 if TYPE_CHECKING:
@@ -38,7 +35,7 @@ class Question:
     matcher: Matcher
     revision: str | None
     start: Place
-    digest: str
+    paging: Paging
 
     @classmethod
     def of(cls, request: Input) -> Question:
@@ -50,21 +47,24 @@ class Question:
                 case_sensitive=request.case_sensitive,
             )
         except PatternError as error:
-            raise _refused("/query", error.problem, {"syntax": _SYNTAX[request.mode]}) from None
-        asked = [request.query, request.mode, request.path_glob, request.case_sensitive]
-        digest = hashlib.sha256(json.dumps(asked).encode("ascii")).hexdigest()[:16]
-        cursor = Cursor.read(request.cursor)
-        if cursor is None:
-            return cls(found, request.revision, Place(), digest)
-        if request.revision not in {None, cursor.revision}:
-            raise _refused("/revision", "not the cursor's revision", {"revision": "as the cursor"})
-        return cls(found, cursor.revision, _place(cursor.after, digest), digest)
+            problem, expected = error.problem, {"syntax": _SYNTAX[request.mode]}
+            raise InvalidArgumentsError(
+                f"/query: {problem}", issues=[issue("/query", problem, expected)]
+            ) from None
+        asked = {
+            "query": request.query,
+            "mode": request.mode,
+            "glob": request.glob,
+            "caseSensitive": request.case_sensitive,
+        }
+        paging = Paging("search", asked)
+        start = paging.start(request.cursor, request.revision)
+        place = _place(start.after) if start.after else Place()
+        return cls(found, start.revision, place, paging)
 
     def cursor(self, revision: str, place: Place) -> str:
         """The cursor that goes on from `place`."""
-        lines = str(place.lines).encode("ascii")
-        after = b"\0".join((self.digest.encode("ascii"), lines, place.after))
-        return Cursor(revision, after).write()
+        return self.paging.cursor(revision, b"%d\0%b" % (place.lines, place.after))
 
 
 def refuse_unusable(request: Input) -> None:
@@ -75,17 +75,8 @@ def refuse_unusable(request: Input) -> None:
 _SYNTAX = {"literal": "text of one line", "regex": "RE2 pattern for one line"}
 
 
-def _place(after: bytes, digest: str) -> Place:
-    question, _, rest = after.partition(b"\0")
-    lines, end, path = rest.partition(b"\0")
+def _place(after: bytes) -> Place:
+    lines, end, path = after.partition(b"\0")
     if not end or not lines.isdigit() or len(lines) > LINE_DIGITS_MAX:
         raise not_a_cursor("not a cursor")
-    if question != digest.encode("ascii"):
-        raise not_a_cursor("belongs to another query, mode, pathGlob or caseSensitive")
     return Place(path, int(lines))
-
-
-def _refused(pointer: str, problem: str, expected: object) -> InvalidArgumentsError:
-    return InvalidArgumentsError(
-        f"{pointer}: {problem}", issues=[issue(pointer, problem, expected)]
-    )

@@ -24,11 +24,11 @@ def readable(data: bytes) -> bytes | None:
     return data.replace(b"\r\n", b"\n")
 
 
-def preview(line: str, start: int, end: int) -> str:
-    """The line or, if it is too long, a part with `line[start:end]` in it, in the middle.
+def preview(line: str, start: int, end: int) -> tuple[int, str]:
+    """`(first, shown)`: the line or, if it is too long, a part of it, and where the part begins.
 
-    Of a match that is too long itself, its beginning.
+    `line[start:end]` is in the part's middle; of a match that is too long itself, its beginning.
     """
     room = max(0, PREVIEW_MAX_CHARACTERS - (end - start))
     first = max(0, min(start - room // 2, len(line) - PREVIEW_MAX_CHARACTERS))
-    return line[first : first + PREVIEW_MAX_CHARACTERS]
+    return first, line[first : first + PREVIEW_MAX_CHARACTERS]

@@ -25,8 +25,8 @@ def handler(request: Input, call: Call) -> Output:
     """Search the newest revision, the one asked for, or the one that the cursor names."""
     clock = _clock(call)
     question, workspace = Question.of(request), call.workspace(request.repo_root)
-    snapshot = workspace.at(question.revision) if question.revision else workspace.snapshot()
-    with closing(steps(snapshot, request.path_glob, question.start.after)) as found:
+    snapshot = workspace.at(question.revision)
+    with closing(steps(snapshot, request.glob, question.start.after)) as found:
         page = fill(
             found,
             question.matcher,
@@ -38,7 +38,7 @@ def handler(request: Input, call: Call) -> Output:
         matches=page.matches,
         revision=snapshot.revision,
         next_cursor=question.cursor(snapshot.revision, page.place) if page.place else None,
-        truncated=page.truncated,
+        truncated=page.place is not None,
         files_searched=page.searched,
         skipped=page.skipped,
     )

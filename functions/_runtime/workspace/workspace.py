@@ -75,12 +75,14 @@ class Workspace:
         head = read_head(self._stores, self._name, self._deadline)
         return Snapshot(head, self._store, self._deadline)
 
-    def at(self, revision: str) -> Snapshot:
-        """The revision that an earlier answer named.
+    def at(self, revision: str | None) -> Snapshot:
+        """The revision that an earlier answer named; the newest for None.
 
-        Raises InvalidArgumentsError if it is not written like one, and NotFoundError if this
-        workspace never had it.
+        Raises InvalidArgumentsError if it is not written like one, NotFoundError if this workspace
+        never had it, and what `snapshot` raises.
         """
+        if revision is None:
+            return self.snapshot()
         head = parse_revision(revision)
         confirm_revision(self._stores, self._name, head, self._deadline)
         snapshot = Snapshot(head, self._store, self._deadline)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.errors import DeadlineError
+from contracts.search.v1 import Skipped
 from functions._runtime.workspace import FileWrite, ObjectCache, Snapshot
 from functions._runtime.workspace.edits import change_tree
 from functions._runtime.workspace.heads import Head
@@ -26,6 +27,7 @@ from functions._runtime.workspace.objects import (
     object_id,
 )
 from functions._runtime.workspace.store import ObjectStore
+from functions.search import matching
 from functions.search.matching import matcher
 from functions.search.paging import fill
 from functions.search.question import Place
@@ -153,7 +155,6 @@ def test_all_pages_together_are_the_whole_search(files, limit, looks, answer_max
             continue
         assert len(one.matches) <= limit
         assert one.place is None or one.place > place
-        assert one.place is None or one.truncated or len(one.matches) == limit
         found += places(one.matches)
         place = one.place
     assert found == list(whole(files, file_max=40))
@@ -168,7 +169,7 @@ def test_a_call_fetches_no_more_than_it_may_and_goes_on():
         assert {_key(data) for data in files.values()} & set(bucket.asked) == {
             _key(files[f"{n:02}"]) for n in range(number * 10, min(number * 10 + 10, 25))
         }
-        assert (one.searched, one.truncated) == ((10, True) if number < 2 else (5, False))
+        assert (one.searched, one.place is None) == ((10, False) if number < 2 else (5, True))
         found, place = found + places(one.matches), one.place
     assert place is None
     assert found == list(whole(files))
@@ -227,5 +228,13 @@ def test_without_time_for_a_single_step_the_call_is_answered_timeout():
 def test_files_that_are_not_searched_are_counted():
     bucket = Bucket({"large": b"a" * 41, "binary": b"a\0", "file": b"a"})
     one = page(bucket, Place(), file_max=40)
-    assert (one.searched, one.binary, one.too_large) == (1, 1, 1)
+    assert (one.searched, one.skipped) == (1, Skipped(binary=1, too_large=1, line_too_long=0))
     assert places(one.matches) == [("file", 1, 1)]
+
+
+def test_a_line_too_long_for_the_pattern_is_no_file_too_large(monkeypatch):
+    monkeypatch.setattr(matching, "LINE_COST", 4)
+    matching.matcher.cache_clear()
+    one = page(Bucket({"line": b"aaaaa", "lines": b"aaaa\naaaa"}), Place())
+    matching.matcher.cache_clear()
+    assert (one.searched, one.skipped) == (1, Skipped(binary=0, too_large=0, line_too_long=1))

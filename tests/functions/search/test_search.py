@@ -10,6 +10,7 @@ import pytest
 from agents import events
 from agents.targets import InProcessTarget
 from contracts import registry
+from contracts.dialects import bedrock_function
 from functions._runtime import tool as pipeline
 
 
@@ -68,9 +69,9 @@ def test_a_page_that_has_had_its_time_says_so_and_goes_on(workspaces, root, monk
         result = search(root, "x", limit=50, **cursor)
         found += places(result)
         pages += 1
+        assert result["truncated"] == bool(result["nextCursor"])
         if not result["nextCursor"]:
             break
-        assert result["truncated"]
         cursor = {"cursor": result["nextCursor"]}
     assert found == [(f"d/{n}", 1) for n in range(5)]
     assert pages > 1
@@ -84,9 +85,9 @@ def test_an_answer_fits_an_agent_whatever_the_lines_hold(workspaces, root):
         result = search(root, '"', limit=50, **cursor)
         assert len(json.dumps(json.dumps(result))) <= 24_000
         found += places(result)
+        assert result["truncated"] == bool(result["nextCursor"])
         if not result["nextCursor"]:
             break
-        assert result["truncated"]
         cursor = {"cursor": result["nextCursor"]}
     assert found == [("quotes", n) for n in range(1, 61)]
 
@@ -97,14 +98,14 @@ def test_files_up_to_two_megabytes_are_searched(workspaces, root):
     assert [(m["path"], m["column"], len(m["preview"])) for m in result["matches"]] == [
         ("fits", 1, 200)
     ]
-    assert result["skipped"] == {"binary": 0, "tooLarge": 1}
+    assert result["skipped"] == {"binary": 0, "tooLarge": 1, "lineTooLong": 0}
     assert result["filesSearched"] == 1
 
 
 def test_a_search_reads_each_object_once_and_writes_nothing(workspaces, root, aws_calls):
     workspaces.create(root, {"a/1": b"x", "a/2": b"y", "b/3": b"x"})
     aws_calls.clear()
-    assert places(search(root, "x", pathGlob="a/*")) == [("a/1", 1)]
+    assert places(search(root, "x", glob="a/*")) == [("a/1", 1)]
     # The head; the root, its directory a, and two files.
     assert sorted(aws_calls) == ["BatchGetItem", *["GetObject"] * 4]
 
@@ -131,6 +132,13 @@ def test_another_tools_cursor_is_refused(workspaces, root):
     result = call("search_v1", repoRoot=root, query="x", cursor=cursor)
     assert result["error"]["details"]["issues"][0] == {
         "path": "/cursor",
-        "problem": "not a cursor",
+        "problem": "belongs to another tool, query, mode, glob or caseSensitive",
         "expected": {"from": "nextCursor of the page before"},
     }
+
+
+def test_a_function_of_bedrock_says_of_each_argument_what_the_contract_says():
+    spec = registry.find("search_v1")
+    said = bedrock_function.emit(spec)["description"]
+    for name, field in spec.input_schema["properties"].items():
+        assert field["description"] in said, name
