@@ -11,6 +11,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from contracts import actions
 from contracts.dialects import DIALECTS, emitted, json_schema
 from contracts.dialects.lost import lost
 from contracts.fingerprint import canonical
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 DIGESTS = "contracts/schemas/digests.json"
 """Digest and reviewer of every published version, by key."""
+ACTION = "contracts/schemas/agent_action.json"
+"""What a model may answer with where it has no tools, in every form."""
 INDEX = "contracts/schemas/index.json"
 """What each target is not told of each tool's arguments, by model name and dialect."""
 
@@ -62,6 +65,7 @@ def documents(specs: Iterable[ToolSpec]) -> dict[str, str]:
     found[INDEX] = dump(
         {spec.model_name: {name: lost(spec, name) for name in DIALECTS} for spec in specs}
     )
+    found[ACTION] = dump(actions.document())
     return found
 
 
