@@ -63,6 +63,7 @@ class StateStack(Stack):
             orders_table=self._table("OrdersTable", stage, "pk"),
             releases_bucket=self._bucket("ReleasesBucket", stage),
         )
+        _tell_event_bridge(self.stores.releases_bucket)
         names = {
             "IdempotencyTable": self.stores.idempotency_table.table_name,
             "WorkspaceTable": self.stores.workspace_table.table_name,
@@ -118,6 +119,21 @@ class StateStack(Stack):
             ],
             removal_policy=_removal(stage),
         )
+
+
+def _tell_event_bridge(bucket: s3.IBucket) -> None:
+    """Have the bucket's events reach EventBridge, where a rule may start a pipeline.
+
+    As a property of the bucket itself: the construct's own flag would bring a custom resource.
+    """
+    made = bucket.node.default_child
+    if not isinstance(made, s3.CfnBucket):
+        raise TypeError("the bucket is not one of this stack's own")
+    made.notification_configuration = s3.CfnBucket.NotificationConfigurationProperty(
+        event_bridge_configuration=s3.CfnBucket.EventBridgeConfigurationProperty(
+            event_bridge_enabled=True
+        )
+    )
 
 
 def _removal(stage: Stage) -> RemovalPolicy:

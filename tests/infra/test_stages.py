@@ -163,6 +163,22 @@ def test_buckets_are_private_encrypted_and_refuse_plain_http(stage, resources):
 
 
 @pytest.mark.parametrize("stage", BOTH)
+def test_the_bucket_of_releases_alone_tells_eventbridge_and_without_a_custom_resource(
+    stage, templates, resources
+):
+    telling = {
+        name: bucket["NotificationConfiguration"]
+        for name, bucket in resources(stage, "state", "AWS::S3::Bucket").items()
+        if "NotificationConfiguration" in bucket
+    }
+    ((name, told),) = telling.items()
+    assert name.startswith("ReleasesBucket")
+    assert told == {"EventBridgeConfiguration": {"EventBridgeEnabled": True}}
+    kinds = {found["Type"] for found in templates(stage)["state"]["Resources"].values()}
+    assert kinds == {"AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket", "AWS::S3::BucketPolicy"}
+
+
+@pytest.mark.parametrize("stage", BOTH)
 def test_the_tables_have_the_keys_that_rows_are_written_with(stage, resources):
     tables = resources(stage, "state", "AWS::DynamoDB::GlobalTable")
     keys = {
