@@ -25,6 +25,8 @@ HANDLER_LINES_MAX = 25
 VERSION_FILE = re.compile(r"v[1-9][0-9]*\.py\Z")
 GOLDEN_READ = ("valid", "violation", "declared code")
 GOLDEN_WRITE = ("valid", "violation", "replay", "key conflict", "state conflict")
+GOLDEN_GATED = ("violation", "gated")
+"""Of a tool that never acts without approval, while no stage can give one: it only refuses."""
 OPEN_OBJECT = "/properties/error/properties/details"
 """`error.details` is the one object that may hold anything."""
 
@@ -179,13 +181,30 @@ def _golden(spec: ToolSpec, root: Path) -> Iterator[str]:
         return
     cases = json.loads(path.read_text(encoding="utf-8"))["cases"]
     kinds = {case["kind"] for case in cases}
-    for kind in GOLDEN_WRITE if spec.mutates else GOLDEN_READ:
+    for kind in _golden_kinds(spec):
         if kind not in kinds:
             yield f"tests/golden/{path.name} has no case of kind {kind!r}"
+    for case in cases:
+        if case["kind"] == "gated" and not _refused_at_gate(case["expect"]):
+            yield f"the gated case {case['name']!r} expects something else than the gate's refusal"
     answered = {case["expect"].get("error", {}).get("code") for case in cases}
     for error in spec.errors:
         if error.code not in answered:
             yield f"no golden case answers {error.code}"
+
+
+def _golden_kinds(spec: ToolSpec) -> tuple[str, ...]:
+    """The kinds of cases that a tool must have."""
+    if spec.approval is Approval.DUAL:
+        return GOLDEN_GATED
+    return GOLDEN_WRITE if spec.mutates else GOLDEN_READ
+
+
+def _refused_at_gate(expect: dict[str, Any]) -> bool:
+    """Whether a case expects that nothing happened and that its key is not spent."""
+    error = expect.get("error", {})
+    refusal = {"reason": "NO_APPROVALS", "keySpent": False}
+    return error.get("code") == "FORBIDDEN" and refusal.items() <= error.get("details", {}).items()
 
 
 def _gated(spec: ToolSpec, _root: Path) -> Iterator[str]:

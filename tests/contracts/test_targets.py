@@ -148,7 +148,7 @@ def test_an_mcp_tool_says_which_version_it_is_and_gives_every_hint(spec):
     assert tool["_meta"] == {"toolgate/version": f"{spec.name}@{spec.version}"}
     assert tool["annotations"] == {
         "readOnlyHint": not spec.mutates,
-        "destructiveHint": False,
+        "destructiveHint": spec.effect is Effect.DESTRUCTIVE,
         "idempotentHint": True,
         "openWorldHint": False,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from functools import cache
 
@@ -68,6 +69,8 @@ def texts(schema):
     low, high = schema.get("minLength", 0), schema.get("maxLength", LENGTH_MAX)
     if "pattern" in schema:
         made = st.from_regex(re.compile(schema["pattern"]), fullmatch=True)
+        # A pattern bounds itself; only a length beside it bounds it further.
+        high = schema.get("maxLength", math.inf)
         return made.filter(lambda text: low <= len(text) <= high and not text.endswith("\n"))
     small = st.text(min_size=low, max_size=min(high, max(low, LENGTH_MAX)))
     edges = st.sampled_from(sorted({low, min(high, 10_000)})).map(lambda n: "x" * n)

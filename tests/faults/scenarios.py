@@ -44,6 +44,19 @@ class Scenario:
         }
 
 
+GATED = [
+    Scenario(
+        "a release that nobody can approve",
+        "release_publish_v1",
+        {"revision": f"1-{'0' * 64}", "name": "app", "version": "1.0.0"},
+        BEFORE,
+        commits=0,
+        code="FORBIDDEN",
+    ),
+]
+"""Calls of tools that always need approval, which no stage can give yet: nothing may happen."""
+
+
 def _entry(path: str, content: str, mode: str = "unified_diff") -> dict[str, str]:
     return {"path": path, "mode": mode, "content": content}
 

@@ -23,6 +23,7 @@ from toolgate.project import ROOT
 
 PATCH = registry.find("apply_patch_v1")
 READ = registry.find("read_file_v1")
+RELEASE = registry.find("release_publish_v1")
 
 
 @pytest.fixture
@@ -208,6 +209,42 @@ def test_a_kind_of_golden_case_that_is_missing_of_a_read_tool_is_named(project, 
     assert problems(TITLES[8], [READ], project) == [
         f"read_file_v1: tests/golden/read_file_v1.json has no case of kind {kind!r}"
     ]
+
+
+@pytest.mark.parametrize("kind", checklist.GOLDEN_GATED)
+def test_a_kind_of_golden_case_that_is_missing_of_a_gated_tool_is_named(project, kind):
+    edit(project / "tests/golden/release_publish_v1.json", f'"{kind}"', '"another kind"')
+    assert problems(TITLES[8], [RELEASE], project) == [
+        f"release_publish_v1: tests/golden/release_publish_v1.json has no case of kind {kind!r}"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"code": "FORBIDDEN"', '"code": "CONFLICT"'),
+        ('"reason": "NO_APPROVALS"', '"reason": "SCOPE_MISSING"'),
+        ('"keySpent": false', '"keySpent": true'),
+    ],
+)
+def test_a_gated_case_that_expects_anything_but_the_gates_refusal_is_named(project, old, new):
+    path = project / "tests/golden/release_publish_v1.json"
+    document = json.loads(path.read_text())
+    violations = [case for case in document["cases"] if case["kind"] == "violation"]
+    gated = next(case for case in document["cases"] if case["kind"] == "gated")
+    wrong = json.loads(json.dumps(gated).replace(old, new))
+    assert wrong != gated
+    path.write_text(json.dumps({**document, "cases": [*violations, wrong]}))
+    (problem,) = problems(TITLES[8], [RELEASE], project)
+    named = f"release_publish_v1: the gated case {gated['name']!r} expects something else"
+    assert problem == f"{named} than the gate's refusal"
+
+
+def test_only_a_tool_that_always_needs_approval_may_go_without_cases_of_success(project):
+    shown = replace(RELEASE, effect=Effect.WRITE, approval=Approval.WHEN_PROTECTED)
+    assert [
+        one.partition("no case of kind ")[2] for one in problems(TITLES[8], [shown], project)
+    ] == [repr(kind) for kind in checklist.GOLDEN_WRITE if kind != "violation"]
 
 
 def test_a_schema_that_was_edited_or_is_missing_or_left_over_is_named(project):

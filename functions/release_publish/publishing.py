@@ -1,0 +1,92 @@
+"""How a revision becomes a release exactly once, though S3 is in no transaction.
+
+    1. stage     the zip, at a key that nothing watches; it may be there from an earlier attempt
+    2. consume   the approval, for this operation alone: the point of no return
+    3. publish   the manifest, never replacing one; its bytes follow from request and approval only
+    4. complete  the call's record
+
+Whatever fails after 2 is worth a retry, and whoever takes the call over gets the same approval
+from `consume` again, finds the zip, writes the same manifest or finds it, and completes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from contracts.errors import UnavailableError
+from contracts.release_publish.v1 import Input, Output
+from functions._runtime import aws
+from functions._runtime.effect import PreconditionFailedError
+from functions.release_publish.archive import pack
+from functions.release_publish.contents import contents
+from functions.release_publish.manifest import (
+    Approved,
+    Artifact,
+    artifact_key,
+    manifest,
+    manifest_key,
+    release_id,
+)
+from functions.release_publish.releases import Releases
+
+if TYPE_CHECKING:
+    from functions._runtime.call import Call
+    from functions._runtime.effect import Effect
+
+Consume = Callable[[], Approved]
+"""Uses the approval up for this call's operation, or raises a ToolError and changes nothing.
+
+Called again for the same operation it gives the same approval, however late.
+"""
+
+
+def publish(request: Input, call: Call, consume: Consume) -> Output:
+    """Publish the release and record the call's answer, which it returns.
+
+    Raises what reading the workspace raises, as `contents` says and as `consume` does; after that
+    only UnavailableError, or InternalError if the release exists and is another one.
+    """
+    if call.effect is None:
+        raise RuntimeError("a release is published inside a claimed call only")
+    release = release_id(call.effect.operation)
+    releases = Releases(aws.s3(), call.settings.releases_bucket)
+    artifact = _staged(releases, artifact_key(release, request.revision), request, call)
+    output = Output(
+        release_id=release,
+        manifest_key=manifest_key(release),
+        artifact_key=artifact.key,
+        sha256=artifact.sha256,
+        byte_count=artifact.byte_count,
+        revision=request.revision,
+    )
+    # From here to the end the clock is not asked: what is begun now has to be finished.
+    call.deadline.check()
+    approved = consume()
+    releases.keep(
+        output.manifest_key, manifest(release, call.caller.tenant, request, artifact, approved)
+    )
+    _complete(call.effect, output)
+    return output
+
+
+def _staged(releases: Releases, key: str, request: Input, call: Call) -> Artifact:
+    """The zip in its place. What is staged under a revision's name is that revision's, for good."""
+    call.deadline.check()
+    data = releases.find(key)
+    if data is None:
+        snapshot = call.workspace(request.repo_root).at(request.revision)
+        data = pack(contents(snapshot))
+        call.deadline.check()
+        releases.keep(key, data)
+    return Artifact(releases.bucket, key, sha256(data).hexdigest(), len(data))
+
+
+def _complete(effect: Effect, output: Output) -> None:
+    try:
+        effect.commit([], output)
+    except PreconditionFailedError as error:
+        raise UnavailableError(
+            "the release is published and not recorded yet; repeat the identical call"
+        ) from error
