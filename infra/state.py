@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 EXPIRY = "expiration"
 """The attribute of an idempotency record that says when it may go, in seconds since the epoch."""
 
+DELETED_DAYS = 30
+"""How long what was deleted from a bucket can be brought back, where the stage keeps data."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Stores:
@@ -115,7 +118,13 @@ class StateStack(Stack):
             enforce_ssl=True,
             versioned=stage.keeps_data,
             lifecycle_rules=[
-                s3.LifecycleRule(abort_incomplete_multipart_upload_after=Duration.days(7))
+                s3.LifecycleRule(
+                    abort_incomplete_multipart_upload_after=Duration.days(7),
+                    # Objects are never overwritten: an old version is one that was deleted.
+                    noncurrent_version_expiration=(
+                        Duration.days(DELETED_DAYS) if stage.keeps_data else None
+                    ),
+                )
             ],
             removal_policy=_removal(stage),
         )

@@ -137,6 +137,42 @@ def diff(
     typer.echo(api.diff(stores, root, before, after), nl=False)
 
 
+@app.command()
+def undo(
+    repo_root: Root,
+    revision: Annotated[str, typer.Argument(help="A revision, or its number.")],
+    target: Target = "local",
+    stage: Stage = "dev",
+) -> None:
+    """Take back what one revision changed, by a new commit; later changes stay."""
+    stores, root = stores_of(target, stage), checked(repo_root)
+    result = api.undo(
+        stores,
+        root,
+        _revision(stores, root, revision),
+        by=getpass.getuser(),
+        now_ms=time.time_ns() // 1_000_000,
+    )
+    typer.echo(f"{len(result.paths)} paths put back")
+    typer.echo(f"revision {result.revision}")
+
+
+@app.command()
+def rm(
+    repo_root: Root,
+    target: Target = "local",
+    stage: Stage = "dev",
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Delete a workspace with its files and its history."""
+    stores, root = stores_of(target, stage), checked(repo_root)
+    if not yes and typer.prompt(f"Deletes {root} with all history. Type its name") != root:
+        raise CommandError("that is another name; nothing was deleted")
+    result = api.remove(stores, root)
+    typer.echo(f"{root} deleted: {result.rows} rows, {result.objects} objects")
+
+
 def stores_of(target: str, stage: str) -> Stores:
     """Where the workspaces of a stage are. Raises CommandError, LocalCloudError."""
     if target not in {"local", "aws"}:

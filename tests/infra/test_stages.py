@@ -213,6 +213,9 @@ def test_prod_keeps_its_data_and_logs_and_dev_does_not(stage, policy, templates,
         assert recovery["PointInTimeRecoveryEnabled"] is kept
     for bucket in resources(stage, "state", "AWS::S3::Bucket").values():
         assert ("VersioningConfiguration" in bucket) is kept
+        (rule,) = bucket["LifecycleConfiguration"]["Rules"]
+        expiry = rule.get("NoncurrentVersionExpiration", {})
+        assert expiry == ({"NoncurrentDays": 30} if kept else {})
 
 
 @pytest.mark.parametrize(("stage", "days"), [("dev", 14), ("prod", 365)])

@@ -97,3 +97,17 @@ def test_name_that_tools_refuse_is_refused_before_any_store_is_asked(repo: Repo,
 @pytest.mark.parametrize("name", ["/x", "/workspace/my.app_1-b", "/" + "x" * 255])
 def test_name_that_tools_take_is_taken(name: str):
     assert workspace_commands.checked(name) == name
+
+
+def test_undo_takes_a_number_and_rm_asks_for_the_name(repo: Repo):
+    repo.push()
+    repo.agent(FileWrite("README.md", b"# Wrong\n"))
+    assert "1 paths put back\nrevision 3-" in run("undo", ROOT, 2).stdout
+    assert workspace(repo.stores).snapshot().read("README.md").data == b"# App\n"
+    typed = CliRunner().invoke(workspace_commands.app, ["rm", ROOT], input="/workspace/other\n")
+    assert isinstance(typed.exception, CommandError)
+    assert workspace(repo.stores).snapshot().head.seq == 3
+    typed = CliRunner().invoke(workspace_commands.app, ["rm", ROOT], input=f"{ROOT}\n")
+    assert f"{ROOT} deleted: 5 rows" in typed.stdout
+    repo.push(discard_pulled=True)
+    assert f"{ROOT} deleted" in run("rm", ROOT, "--yes").stdout

@@ -3,6 +3,7 @@
     WorkspaceError
     ├── PushRefusedError     the workspace moved on, or pulled work is not merged yet
     ├── PullRefusedError     something local would be lost, or must not be written here
+    ├── UndoRefusedError     what would be taken back is not there any more
     ├── DirectoryError       the directory holds what cannot be pushed
     └── GitError             git itself failed; the message is git's own
 
@@ -22,6 +23,10 @@ class PushRefusedError(WorkspaceError):
 
 class PullRefusedError(WorkspaceError):
     """Nothing was overwritten; the message names what stands in the way."""
+
+
+class UndoRefusedError(WorkspaceError):
+    """Nothing was changed; the message names what was changed since."""
 
 
 class DirectoryError(WorkspaceError):

@@ -1,0 +1,145 @@
+"""Undo one revision: a new commit that takes back what it changed and nothing that came later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from contracts.errors import NotFoundError
+from functions._runtime.workspace.heads import Commit, commit_items, parse_revision
+from functions._runtime.workspace.names import shown
+from functions._runtime.workspace.objects import (
+    DIRECTORY,
+    Tree,
+    TreeEntry,
+    encode_tree,
+    frame,
+    object_id,
+)
+from functions._runtime.workspace.walk import differences, lookup
+from toolgate.workspace.errors import UndoRefusedError
+from toolgate.workspace.remote import LogEntry, Remote
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from functions._runtime.workspace.heads import Stores
+    from functions._runtime.workspace.walk import Difference, ReadTree
+
+SHOWN_MAX = 5
+"""Paths that a refusal names."""
+
+
+@dataclass(frozen=True)
+class UndoResult:
+    """The revision that the undo made, and the paths that it put back."""
+
+    revision: str
+    paths: tuple[str, ...]
+
+
+def undo(
+    stores: Stores,
+    repo_root: str,
+    revision: str,
+    *,
+    tenant: str = "default",
+    by: str,
+    now_ms: int,
+) -> UndoResult:
+    """Take back what `revision` changed, whatever later revisions did to other files.
+
+    Raises UndoRefusedError if one of its files was changed since, or everything is as it was
+    before, or the workspace moved meanwhile; InvalidArgumentsError and NotFoundError for what is
+    no revision of this workspace; UnavailableError.
+    """
+    remote = Remote(stores, tenant, repo_root)
+    asked, head = parse_revision(revision), remote.head()
+    row = remote.row(asked.seq)
+    if row is None or row.tree != asked.tree:
+        raise NotFoundError("there is no such revision of this workspace")
+    if row.parent is None:
+        raise UndoRefusedError("the first revision has nothing before it; toolgate workspace rm")
+    changes = differences(remote.objects.tree, row.parent, row.tree)
+    _refuse_overtaken(remote.objects.tree, row, head.tree, changes)
+    root, objects = replaced(remote.objects.tree, head.tree, {c.path: c.old for c in changes})
+    if root == head.tree:
+        raise UndoRefusedError(f"{revision} changed nothing, so there is nothing to take back")
+    remote.objects.write(objects)
+    made = Commit(
+        tree=root,
+        parent=head,
+        op="undo",
+        tool="undo",
+        by=by,
+        at_ms=now_ms,
+        message=f"Undo {asked.seq}: {row.message}",
+        paths=[shown(change.path) for change in changes],
+    )
+    if not remote.transact(commit_items(stores, remote.name, made)):
+        raise UndoRefusedError("the workspace was changed meanwhile; look again, then repeat")
+    return UndoResult(f"{made.seq}-{made.tree}", tuple(made.paths))
+
+
+def replaced(
+    read_tree: ReadTree, root: str, entries: Mapping[bytes, TreeEntry | None]
+) -> tuple[str, dict[str, bytes]]:
+    """The tree `root` with other entries at some paths (None: none), and the new tree objects."""
+    directories: dict[bytes, Tree] = {b"": dict(read_tree(root))}
+    # What goes makes room for what comes: a directory may give way to a file, and back.
+    for path, entry in sorted(entries.items(), key=lambda item: item[1] is not None):
+        parent, _, name = path.rpartition(b"/")
+        tree = _opened(read_tree, directories, parent)
+        if entry is None:
+            tree.pop(name, None)
+        else:
+            tree[name] = entry
+    objects: dict[str, bytes] = {}
+    for path in sorted(directories, key=lambda path: path.count(b"/"), reverse=True):
+        if path:
+            _hang_up(directories, path, objects)
+    framed = frame("tree", encode_tree(directories[b""]))
+    return object_id(framed), {**objects, object_id(framed): framed}
+
+
+def _opened(read_tree: ReadTree, directories: dict[bytes, Tree], path: bytes) -> Tree:
+    """The directory at `path`, to be changed; an empty one if there is none."""
+    at = b""
+    for name in path.split(b"/") if path else []:
+        inner = at + b"/" + name if at else name
+        if inner not in directories:
+            entry = directories[at].get(name)
+            is_there = entry is not None and entry.mode == DIRECTORY
+            directories[inner] = dict(read_tree(entry.oid)) if entry and is_there else {}
+        at = inner
+    return directories[at]
+
+
+def _hang_up(directories: dict[bytes, Tree], path: bytes, objects: dict[str, bytes]) -> None:
+    """Put a finished directory into the one above; git stores none that is empty."""
+    above, _, name = path.rpartition(b"/")
+    parent, tree = directories[above], directories[path]
+    if tree:
+        framed = frame("tree", encode_tree(tree))
+        objects[object_id(framed)] = framed
+        parent[name] = TreeEntry(DIRECTORY, object_id(framed))
+    elif name in parent and parent[name].mode == DIRECTORY:
+        del parent[name]
+
+
+def _refuse_overtaken(
+    read_tree: ReadTree, row: LogEntry, head: str, changes: list[Difference]
+) -> None:
+    """What is not as the revision left it would lose what came later."""
+    overtaken = [
+        change.path
+        for change in changes
+        if lookup(read_tree, head, change.path).entry
+        != lookup(read_tree, row.tree, change.path).entry
+    ]
+    if overtaken:
+        named = ", ".join(shown(path) for path in overtaken[:SHOWN_MAX])
+        more = f" and {len(overtaken) - SHOWN_MAX} more" if len(overtaken) > SHOWN_MAX else ""
+        raise UndoRefusedError(
+            f"changed again since {row.revision}: {named}{more}; undo the later revisions first"
+        )
