@@ -61,12 +61,10 @@ def issues(error: ValidationError, schema: dict[str, Any]) -> list[Issue]:
     found = []
     for one in error.errors(include_input=False, include_url=False, include_context=False):
         kind, loc = one["type"], one["loc"]
-        parent, parent_node = locate(schema, loc[:-1])
         pointer, node = locate(schema, loc)
         if kind == "extra_forbidden":
-            # The name is the caller's own text: it is named only where it is a plain one.
-            pointer = pointer if _PLAIN.match(str(loc[-1])) else parent
-            expected: Any = {"fields": sorted(parent_node.get("properties", {}))}
+            _, parent = locate(schema, loc[:-1])
+            expected: Any = {"fields": sorted(parent.get("properties", {}))}
         elif kind.startswith("union_tag"):
             tag = node.get("discriminator", {})
             pointer = f"{pointer}/{escape(tag.get('propertyName', ''))}"
@@ -84,25 +82,32 @@ def escape(name: object) -> str:
     return str(name).replace("~", "~0").replace("/", "~1")
 
 
-def select(value: Any, pointer: str) -> Iterator[tuple[str, Any]]:
-    """What stands at a pointer in which `*` is any item of a list: (exact pointer, value)."""
-    yield from _select(value, pointer.split("/")[1:], "")
+def select(value: Any, pointer: str, *, most: int | None = None) -> Iterator[tuple[str, Any]]:
+    """What stands at a pointer in which `*` is any item of a list: (exact pointer, value).
+
+    `most` is how many items of each list are looked at; by default all.
+    """
+    yield from _select(value, pointer.split("/")[1:], "", most)
 
 
-def _select(value: Any, steps: list[str], prefix: str) -> Iterator[tuple[str, Any]]:
+def _select(
+    value: Any, steps: list[str], prefix: str, most: int | None
+) -> Iterator[tuple[str, Any]]:
     if not steps:
         yield prefix, value
     elif steps[0] == "*" and isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _select(item, steps[1:], f"{prefix}/{index}")
+        for index, item in enumerate(value[:most]):
+            yield from _select(item, steps[1:], f"{prefix}/{index}", most)
     elif isinstance(value, dict) and steps[0] in value:
-        yield from _select(value[steps[0]], steps[1:], f"{prefix}/{steps[0]}")
+        yield from _select(value[steps[0]], steps[1:], f"{prefix}/{steps[0]}", most)
 
 
 def locate(schema: dict[str, Any], loc: tuple[int | str, ...]) -> tuple[str, dict[str, Any]]:
     """The JSON pointer of a Pydantic location, and the schema that holds there.
 
-    Pydantic puts the tag of a union's branch into the location; the document has no such step.
+    Pydantic puts the tag of a union's branch into the location; the document has no such step. A
+    name that no schema declares is the caller's own text: it is a step only if it is a plain one,
+    else the pointer is that of the object around it.
     """
     node, steps = follow(schema, schema), []
     for step in loc:
@@ -111,10 +116,15 @@ def locate(schema: dict[str, Any], loc: tuple[int | str, ...]) -> tuple[str, dic
         if step in mapping:
             node = follow({"$ref": mapping[step]}, schema)
             continue
-        steps.append(escape(step))
         if isinstance(step, int):
             child = node.get("items", {})
+        elif step in node.get("properties", {}):
+            child = node["properties"][step]
+        elif _PLAIN.match(step):
+            further = node.get("additionalProperties")
+            child = further if isinstance(further, dict) else {}
         else:
-            child = node.get("properties", {}).get(step, {})
+            break
+        steps.append(escape(step))
         node = follow(child, schema)
     return "".join(f"/{step}" for step in steps), present(node, schema)[0]

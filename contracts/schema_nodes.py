@@ -30,6 +30,18 @@ def present(node: Node, root: Node | None = None) -> tuple[Node, bool]:
     return {**follow(given[0], root or {}), **beside}, True
 
 
+def variant(node: Node, value: Node, root: Node) -> Node:
+    """Of a discriminated union, the variant that an object says it is, or {} if it is none of them.
+
+    Any other node is itself.
+    """
+    if "discriminator" not in node:
+        return node
+    told = value.get(node["discriminator"]["propertyName"])
+    ref = node["discriminator"]["mapping"].get(told) if isinstance(told, str) else None
+    return follow({"$ref": ref}, root) if ref else {}
+
+
 def nodes(schema: Node, pointer: str = "") -> Iterator[tuple[str, Node]]:
     """Every schema in a schema without `$ref`, with the JSON pointer of the values it is for.
 

@@ -158,7 +158,8 @@ class ToolSpec:
     @cached_property
     def path_rules(self) -> tuple[tuple[str, SafePath], ...]:
         """JSON pointers (`*` for any item) of the arguments that name files, and their rule."""
-        return tuple(path_rules(self.input))
+        # The variants of a union name the same places.
+        return tuple(dict.fromkeys(path_rules(self.input)))
 
     def _problems(self) -> list[str]:
         return [*self._name_problems(), *self._promise_problems(), *self._input_problems()]

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 TEXT_MAX_CHARACTERS = 32_000_000
 DEPTH_MAX = 64
 DIGITS_MAX = 19
+
+# Possessive: a string is read once, whatever it holds and whether or not it ends.
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_NO_BRACKETS = re.compile(r"[^\[\]{}]++")
 
 
 class StrictJsonError(ValueError):
@@ -46,22 +51,13 @@ def _too_deep(text: str) -> bool:
     """
     if text.count("[") + text.count("{") <= DEPTH_MAX:
         return False
-    depth, inside, escaped = 0, False, False
-    for character in text:
-        if inside:
-            if escaped:
-                escaped = False
-            elif character == "\\":
-                escaped = True
-            elif character == '"':
-                inside = False
-        elif character == '"':
-            inside = True
-        elif character in "[{":
+    depth = 0
+    for bracket in _NO_BRACKETS.sub("", _STRING.sub("", text)):
+        if bracket in "[{":
             depth += 1
             if depth > DEPTH_MAX:
                 return True
-        elif character in "]}":
+        else:
             depth -= 1
     return False
 

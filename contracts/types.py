@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
 
 PATH_MAX = 1024
+COMPONENTS_MAX = 4096
+"""More parts than the path of any file system has."""
 COMPONENT_MAX_BYTES = 255
 DEVICES = frozenset({"con", "prn", "aux", "nul"}) | {
     f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10)
@@ -58,6 +60,8 @@ def path_problem(path: str, *, absolute: bool = False) -> str | None:
     `absolute` is for names of workspaces, which begin with one `/`. The text is judged as it is:
     nothing is decoded, normalised or repaired.
     """
+    if len(path) > COMPONENTS_MAX * (COMPONENT_MAX_BYTES + 1):
+        return f"is longer than {COMPONENTS_MAX} components of {COMPONENT_MAX_BYTES} bytes"
     if _SURROGATE.search(path):
         return "holds a lone surrogate"
     if _CONTROL.search(path):
@@ -68,7 +72,9 @@ def path_problem(path: str, *, absolute: bool = False) -> str | None:
         return "begins with a drive letter"
     if path.startswith("/") and not absolute:
         return "is absolute; paths are relative to repoRoot"
-    components = path[1:].split("/") if absolute else path.split("/")
+    components = (path[1:] if absolute else path).split("/", COMPONENTS_MAX)
+    if len(components) > COMPONENTS_MAX:
+        return f"has more than {COMPONENTS_MAX} components"
     for component in components:
         if problem := _component_problem(component, empty_is_fine=absolute):
             return problem
@@ -76,15 +82,16 @@ def path_problem(path: str, *, absolute: bool = False) -> str | None:
 
 
 def _component_problem(name: str, *, empty_is_fine: bool) -> str | None:
-    folded = unicodedata.normalize("NFKC", name)
     if not name:
         return None if empty_is_fine else "has an empty component"
+    # First of all the length: a character may unfold to eighteen.
+    if len(name.encode("utf-8")) > COMPONENT_MAX_BYTES:
+        return f"has a component over {COMPONENT_MAX_BYTES} bytes"
+    folded = unicodedata.normalize("NFKC", name)
     if folded in {".", ".."}:
         return f"has a '{folded}' component"
     if folded != name and ("/" in folded or "\\" in folded):
         return "holds a look-alike of '/'"
-    if len(name.encode("utf-8")) > COMPONENT_MAX_BYTES:
-        return f"has a component over {COMPONENT_MAX_BYTES} bytes"
     # File systems that fold case, drop ignorable code points, trailing dots or stream names
     # would open .git under any of these spellings.
     visible = "".join(c for c in folded if unicodedata.category(c) != "Cf")

@@ -11,14 +11,14 @@ import re
 from typing import Any, Final
 
 from contracts import strict_json
-from contracts.schema_nodes import follow, present
+from contracts.schema_nodes import follow, present, variant
 
 ABSENT: Final = object()
 """What an optional value reads as if it says that it is not there."""
 
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})\Z")
 _BOOLEANS = {"true": True, "True": True, "false": False, "False": False}
-_NOTHING = ("None", "null", None)
+_NOTHING = ("None", "null")
 _JSON_TEXT = "JSON text"
 
 
@@ -41,7 +41,9 @@ def read(value: Any, declared: dict[str, Any], root: dict[str, Any]) -> Any:
     optional = "default" in node
     node, nullable = present(node, root)
     kind = node.get("type")
-    if value in _NOTHING and (optional or nullable) and kind != "string":
+    # A string may say None and mean it; what is no string and says so, or is null, is not there.
+    nothing = value is None or (kind != "string" and value in _NOTHING)
+    if nothing and (optional or nullable):
         return ABSENT
     if kind in {"array", "object"} or "oneOf" in node:
         return _nested(value, node, root)
@@ -70,21 +72,15 @@ def _rebuilt(value: Any, node: dict[str, Any], root: dict[str, Any]) -> Any:
     """Native values, with AWS's `[{name, value, type}]` turned back into objects."""
     node, _ = present(follow(node, root), root)
     if node.get("type") == "array" and isinstance(value, list):
+        if len(value) > node.get("maxItems", len(value)):
+            return value
         return [_rebuilt(item, node.get("items", {}), root) for item in value]
-    if node.get("type") == "object" and _is_named_list(value):
-        properties = node.get("properties", {})
-        return {
-            entry["name"]: _member(entry["value"], properties.get(entry["name"], {}), root)
-            for entry in value
-        }
+    if (node.get("type") == "object" or "oneOf" in node) and _is_named_list(value):
+        given = {entry["name"]: entry["value"] for entry in value}
+        properties = variant(node, given, root).get("properties", {})
+        members = {name: read(one, properties.get(name, {}), root) for name, one in given.items()}
+        return {name: one for name, one in members.items() if one is not ABSENT}
     return value
-
-
-def _member(value: Any, declared: dict[str, Any], root: dict[str, Any]) -> Any:
-    node, _ = present(follow(declared, root), root)
-    if isinstance(value, list | dict):
-        return _rebuilt(value, node, root)
-    return read(value, declared, root) if node.get("type") != "string" else value
 
 
 def _is_named_list(value: Any) -> bool:

@@ -35,6 +35,9 @@ MEDIA_TYPE = "application/json"
 SHIM_PROPERTY = "contentType"
 """AWS's import proxy adds it to every body; it is no argument of any tool."""
 
+_JSON_BODY = re.compile(rf"{MEDIA_TYPE}\s*(;|\Z)")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
 
 @dataclass(frozen=True)
 class Envelope:
@@ -79,7 +82,12 @@ def _text(value: Any) -> str:
 
 def _texts(event: dict[str, Any], *names: str) -> dict[str, str]:
     """What the answer must echo; Bedrock takes nothing but text there."""
-    return {name: event[name] for name in names if isinstance(event.get(name), str)}
+    return {name: event[name] for name in names if _is_sendable(event.get(name))}
+
+
+def _is_sendable(value: Any) -> bool:
+    """Whether a value is text that an answer can hold; a lone surrogate fits into no answer."""
+    return isinstance(value, str) and not _SURROGATE.search(value)
 
 
 def arguments(envelope: Envelope, spec: ToolSpec) -> tuple[dict[str, Any], str | None]:
@@ -122,8 +130,12 @@ def render(envelope: Envelope, result: Result) -> dict[str, Any]:
         response["functionResponse"] = {"responseBody": {"TEXT": body}}
     answer: dict[str, Any] = {"messageVersion": "1.0", "response": response}
     for attributes in ("sessionAttributes", "promptSessionAttributes"):
-        if isinstance(envelope.event.get(attributes), dict):
-            answer[attributes] = envelope.event[attributes]
+        if isinstance(given := envelope.event.get(attributes), dict):
+            answer[attributes] = {
+                name: value
+                for name, value in given.items()
+                if _is_sendable(name) and _is_sendable(value)
+            }
     return answer
 
 
@@ -174,7 +186,7 @@ def _named(entries: Any) -> dict[str, Any]:
 def _body(request_body: Any) -> dict[str, Any]:
     content = request_body.get("content") if isinstance(request_body, dict) else None
     for media_type, part in content.items() if isinstance(content, dict) else ():
-        if re.match(rf"{MEDIA_TYPE}\s*(;|\Z)", str(media_type)) and isinstance(part, dict):
+        if _JSON_BODY.match(_text(media_type)) and isinstance(part, dict):
             return _named(part.get("properties"))
     return {}
 

@@ -25,6 +25,7 @@ from contracts.errors import (
     InvalidArgumentsError,
     ToolError,
 )
+from contracts.excess import excess
 from contracts.fingerprint import fingerprint
 from contracts.issues import issues, select
 from contracts.spec import Approval
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     from contracts.results import Result
     from contracts.spec import ToolSpec
     from contracts.types import Answer, Contract
+
+PATHS_LOOKED_AT = 1_000
+"""Of a list that is too long for its contract; none of its items will be used."""
 
 R = TypeVar("R", bound="Contract")
 A = TypeVar("A", bound="Answer")
@@ -139,19 +143,22 @@ class Pipeline:
 
     def _validated(self, arguments: dict[str, Any]) -> Contract:
         """The model of the arguments. An unsafe path outweighs whatever else is wrong."""
+        found = excess(arguments, self.spec.input_schema)
+        most = PATHS_LOOKED_AT if found else None
         for pointer, rule in self.spec.path_rules:
-            for place, value in select(arguments, pointer):
+            for place, value in select(arguments, pointer, most=most):
                 if isinstance(value, str) and (problem := rule.problem(value)):
                     raise ForbiddenPathError(
                         f"the path at {place} {problem}", path=place, reason="UNSAFE_PATH"
                     )
-        try:
-            return self.spec.input.model_validate(arguments)
-        except ValidationError as error:
-            found = issues(error, self.spec.input_schema)
-            raise InvalidArgumentsError(
-                f"{found[0]['path'] or 'the call'}: {found[0]['problem']}", issues=found
-            ) from None
+        if not found:
+            try:
+                return self.spec.input.model_validate(arguments)
+            except ValidationError as error:
+                found = issues(error, self.spec.input_schema)
+        raise InvalidArgumentsError(
+            f"{found[0]['path'] or 'the call'}: {found[0]['problem']}", issues=found
+        )
 
     def _once(self, request: Contract, call: Call, attempt: Attempt) -> Result:
         """Claim, then have the effect: at most once for this tenant and key."""

@@ -53,6 +53,8 @@ HOSTILE = [
     "lpt9",
     "x" * 256,
     "\u00e9" * 128,
+    "a/" * 4096 + "a",
+    "a" * 2_000_000,
 ]
 FINE = [
     "a",
@@ -78,7 +80,7 @@ FINE = [
 ]
 
 
-@pytest.mark.parametrize("path", HOSTILE)
+@pytest.mark.parametrize("path", HOSTILE, ids=lambda path: ascii(path[:20]))
 def test_a_hostile_path_is_refused_with_a_reason(path):
     assert path_problem(path)
 

@@ -28,6 +28,7 @@ from contracts.strict_json import StrictJsonError, parse
         "1" * 5_000,
         "[" * 65 + "]" * 65,
         '{"a":' * 100_000,
+        '["\\\\",' + "[" * 64 + "]" * 64 + "]",
         '["a\nb"]',
         "{'a': 1}",
         "[1,]",
@@ -40,7 +41,7 @@ def test_doubtful_text_is_refused_without_quoting_it(text):
 
 
 def test_brackets_in_strings_are_no_nesting():
-    text = json.dumps(["[{" * 1_000, '\\"[' * 1_000])
+    text = json.dumps(["[{" * 1_000, '\\"[' * 1_000, "[\\"])
     assert parse(text) == json.loads(text)
 
 
