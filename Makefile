@@ -69,6 +69,7 @@ faults: $(STAMP) ## Fail every AWS call of every mutating tool in every way, and
 .PHONY: bench
 bench: $(STAMP) ## Measure beside peers, as ratios from one run
 	@$(PY) -m benchmarks.idempotency
+	@$(PY) -m benchmarks.workspace
 
 .PHONY: deploy
 deploy: $(STAMP) ## Deploy to your AWS account (STAGE=dev|prod, SURFACES, STACKS, ARGS for the CDK CLI)
