@@ -29,6 +29,8 @@ _BATCH_OBJECTS = 256
 _BATCH_BYTES = 32 * 1024 * 1024
 # Above this it is cheaper to ask whether the store has an object than to send it in vain.
 _ASK_FIRST_BYTES = 256 * 1024
+_LIST_FROM = 1_000
+"""With more objects to send it is cheaper to list all that are there: a thousand a call."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,11 @@ def _upload(
     blobs, trees = _lacking(remote, local, head)
     distinct = len({file.entry.oid for file in local.files.values()}) + len(local.trees)
     total = len(blobs) + len(trees)
-    done = uploaded = 0
+    # What an earlier push that was stopped has sent is not sent again.
+    there = remote.object_ids() if total >= _LIST_FROM else set()
+    blobs = [path for path in blobs if local.files[path].entry.oid not in there]
+    done = total - len(blobs) - len(trees)
+    uploaded = 0
     for batch in _batches(local, blobs):
         framed = {
             local.files[path].entry.oid: read_framed(directory, path, local.files[path].entry)
@@ -159,7 +165,7 @@ def _upload(
         done += len(batch)
         if progress:
             progress(done, total)
-    uploaded += remote.objects.write({oid: local.trees[oid] for oid in trees})
+    uploaded += remote.objects.write({oid: local.trees[oid] for oid in trees if oid not in there})
     if progress:
         progress(total, total)
     changed = head is None or head.tree != local.root

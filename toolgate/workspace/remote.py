@@ -121,6 +121,19 @@ class Remote:
                 return
             query["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
+    def object_ids(self) -> set[str]:
+        """Ids of all objects that it holds, whether a revision leads to them or not."""
+        query = {"Bucket": self.stores.bucket, "Prefix": self.name.prefix}
+        found: set[str] = set()
+        while True:
+            with unavailable_on_failure():
+                page = self.stores.s3.list_objects_v2(**query)
+            keys = (item["Key"].removeprefix(self.name.prefix) for item in page.get("Contents", []))
+            found.update(key.replace("/", "", 1) for key in keys)
+            if not page.get("IsTruncated"):
+                return found
+            query["ContinuationToken"] = page["NextContinuationToken"]
+
     def transact(self, items: list[dict[str, Any]]) -> bool:
         """Write all items or none; False if a condition failed."""
         with unavailable_on_failure():
