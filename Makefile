@@ -70,6 +70,7 @@ faults: $(STAMP) ## Fail every AWS call of every mutating tool in every way, and
 bench: $(STAMP) ## Measure beside peers, as ratios from one run
 	@$(PY) -m benchmarks.idempotency
 	@$(PY) -m benchmarks.workspace
+	@$(PY) -m benchmarks.search
 
 .PHONY: deploy
 deploy: $(STAMP) ## Deploy to your AWS account (STAGE=dev|prod, SURFACES, STACKS, ARGS for the CDK CLI)
