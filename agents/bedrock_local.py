@@ -15,8 +15,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from agents import events
-from agents.targets import InvocationError, invoke
-from contracts.errors import recovery
+from agents.targets import InvocationError, invoke, unsent
+from contracts import registry
+from contracts.errors import ToolError, recovery
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
@@ -173,12 +174,15 @@ class BedrockAgent:
         return turn
 
     def send(self, choice: Choice, session: events.Session | None = None) -> Turn:
-        """One choice, sent once."""
+        """One choice, sent once; a call that cannot be sent is answered as its tool would."""
         if choice.tool not in self.tools:
             raise TemplateError(f"the agent has no tool {choice.tool!r}")
         operation = self.tools[choice.tool]
         event = events.bedrock_api(operation.place, choice.arguments, session or events.Session())
-        answer = invoke(self._client, operation.executor, event)
+        try:
+            answer = invoke(self._client, operation.executor, event)
+        except ToolError as error:
+            answer = unsent(registry.find(choice.tool), error)
         return Turn(choice, event.payload, events.unwrap(answer))
 
     def _wait_ms(self, result: Result | None, attempt: int) -> int:

@@ -1,7 +1,8 @@
 """Where a call goes: a Lambda (on AWS or the local cloud) or a handler in this process.
 
 A target sends once: the read timeout is above every tool's own, and the SDK does not retry, so
-that only the caller's loop decides what is repeated.
+that only the caller's loop decides what is repeated. A call that cannot be sent at all, because it
+is too large or no JSON, is answered here, as the tool itself would: TOO_LARGE or VALIDATION.
 """
 
 from __future__ import annotations
@@ -14,16 +15,25 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import HTTPClientError
+from botocore.exceptions import ClientError, HTTPClientError
+
+from contracts import results
+from contracts.errors import InvalidArgumentsError, TooLargeError, ToolError
+from contracts.issues import issue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agents.events import Event
+    from contracts.results import Result
     from contracts.spec import ToolSpec
 
 READ_TIMEOUT_S = 70
 """Above the longest timeout that a contract may declare, 60 s."""
+
+REQUEST_MAX_BYTES = 6_291_456
+"""What Lambda takes in one synchronous call; what a tool answers is far smaller by its contract."""
+CONTENT_TOO_LARGE = 413
 
 CONFIG = Config(
     read_timeout=READ_TIMEOUT_S,
@@ -41,7 +51,10 @@ class Target(Protocol):
     """Sends one event to a tool and brings back what its Lambda returned."""
 
     def send(self, spec: ToolSpec, event: Event) -> Any:
-        """The Lambda's return value. Raises InvocationError if there is none."""
+        """The Lambda's return value, or the bare failure of a call that cannot be sent.
+
+        Raises InvocationError if there is no answer.
+        """
 
 
 class LambdaTarget:
@@ -53,28 +66,69 @@ class LambdaTarget:
 
     def send(self, spec: ToolSpec, event: Event) -> Any:
         """Invoke and wait, once."""
-        return invoke(self._client, self._names[spec.model_name], event)
+        try:
+            return invoke(self._client, self._names[spec.model_name], event)
+        except ToolError as error:
+            return unsent(spec, error)
 
 
 def invoke(client: Any, function: str, event: Event) -> Any:
-    """What a function, by name or ARN, returned. Raises InvocationError if it failed itself."""
+    """What a function, by name or ARN, returned.
+
+    Raises InvocationError if it failed itself, TooLargeError or InvalidArgumentsError if the event
+    cannot be sent; then nothing has happened.
+    """
     extra: dict[str, str] = {}
     if event.client_context is not None:
         text = json.dumps(event.client_context).encode("utf-8")
         extra["ClientContext"] = base64.b64encode(text).decode("ascii")
+    payload = encoded(event)
+    if len(payload) > REQUEST_MAX_BYTES:
+        raise too_large(len(payload))
     try:
-        answer = client.invoke(
-            FunctionName=function,
-            Payload=json.dumps(event.payload).encode("ascii"),
-            **extra,
-        )
-        payload = answer["Payload"].read()
+        answer = client.invoke(FunctionName=function, Payload=payload, **extra)
+        returned = answer["Payload"].read()
     except HTTPClientError as error:
         # No answer says nothing about what happened, just as a dead worker's does not.
         raise InvocationError(f"{function} did not answer: {type(error).__name__}") from None
+    except ClientError as error:
+        if error.response.get("ResponseMetadata", {}).get("HTTPStatusCode") == CONTENT_TOO_LARGE:
+            raise too_large(len(payload)) from None
+        raise
     if "FunctionError" in answer:
         raise InvocationError(f"{function} failed: {answer['FunctionError']}")
-    return json.loads(payload)
+    return json.loads(returned)
+
+
+def encoded(event: Event) -> bytes:
+    """The event as JSON in UTF-8. Raises InvalidArgumentsError for what JSON cannot hold."""
+    try:
+        text = json.dumps(event.payload, ensure_ascii=False, allow_nan=False)
+    except (RecursionError, ValueError):
+        problem = "cannot be written as JSON"
+        raise InvalidArgumentsError(
+            f"the call {problem}", issues=[issue("", problem, {"type": "object"})]
+        ) from None
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        # A lone surrogate can only be sent escaped; the tool says where it stands.
+        return json.dumps(event.payload).encode("ascii")
+
+
+def too_large(actual: int) -> TooLargeError:
+    """What to raise for a call of `actual` bytes."""
+    return TooLargeError(
+        "the call has more bytes than a function takes: send less, or in several calls",
+        limit=REQUEST_MAX_BYTES,
+        actual=actual,
+    )
+
+
+def unsent(spec: ToolSpec, error: ToolError) -> Result:
+    """The tool's failure for a call that did not reach it; its key is not spent."""
+    result = results.failure(spec, error)
+    return results.with_key_spent(result, spent=False) if spec.mutates else result
 
 
 class InProcessTarget:
@@ -85,4 +139,8 @@ class InProcessTarget:
         handler: Callable[[Any, Any], Any] = importlib.import_module(spec.handler_module).handler
         custom = (event.client_context or {}).get("custom")
         context = SimpleNamespace(client_context=SimpleNamespace(custom=custom) if custom else None)
-        return handler(json.loads(json.dumps(event.payload)), context)
+        try:
+            payload = json.loads(encoded(event))
+        except ToolError as error:
+            return unsent(spec, error)
+        return handler(payload, context)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
 from agents import events
-from agents.targets import InvocationError, LambdaTarget
+from agents.targets import InvocationError, LambdaTarget, too_large, unsent
 from contracts import registry, strict_json
 from contracts.errors import recovery
 from contracts.publishing import dump
 from toolgate.deployed import function_names
 from toolgate.errors import CallFailedError, CommandError
+
+if TYPE_CHECKING:
+    from contracts.spec import ToolSpec
 
 _LOGS = {"local": "toolgate local logs", "aws": "the function's log group"}
 
@@ -36,20 +39,13 @@ def call(
         raise CommandError(f"--as takes one of: {', '.join(events.SURFACES)}")
     if target not in _LOGS:
         raise CommandError("--target takes local or aws")
-    spec = registry.find(name)
-    event = events.build(spec, read_arguments(arguments), cast("events.Surface", surface))
-    names, client = function_names(cast("Literal['local', 'aws']", target), stage)
-    if spec.model_name not in names:
-        raise CommandError(
-            f"{spec.model_name} is not deployed there; there are {', '.join(sorted(names))}"
-        )
-    try:
-        answer = LambdaTarget(names, client=client).send(spec, event)
-        result = events.unwrap(answer)
-    except (InvocationError, events.AnswerError) as error:
-        raise CallFailedError(f"{error}; {_LOGS[target]} shows why") from None
-    except (BotoCoreError, ClientError) as error:
-        raise CallFailedError(f"{spec.model_name} could not be called: {error}") from None
+    spec, text = registry.find(name), read_text(arguments)
+    if len(text) > strict_json.TEXT_MAX_CHARACTERS:
+        # It is not even read: no function takes as much.
+        result = unsent(spec, too_large(len(text.encode("utf-8", "replace"))))
+    else:
+        event = events.build(spec, parsed(text), cast("events.Surface", surface))
+        result = _sent(spec, event, target, stage)
     typer.echo(dump(result), nl=False)
     if not as_json:
         typer.echo(_verdict(result), err=True)
@@ -57,16 +53,42 @@ def call(
         raise typer.Exit(1)
 
 
-def read_arguments(text: str) -> dict[str, Any]:
-    """The arguments from JSON, `@file` or `-`. Raises CommandError."""
-    source = "standard input" if text == "-" else text[1:]
+def _sent(spec: ToolSpec, event: events.Event, target: str, stage: str) -> dict[str, Any]:
+    """The result of one call. Raises CommandError or CallFailedError if there is none."""
+    names, client = function_names(cast("Literal['local', 'aws']", target), stage)
+    if spec.model_name not in names:
+        raise CommandError(
+            f"{spec.model_name} is not deployed there; there are {', '.join(sorted(names))}"
+        )
     try:
-        if text == "-":
-            text = sys.stdin.read()
-        elif text.startswith("@"):
-            text = Path(source).read_text(encoding="utf-8")
+        answer = LambdaTarget(names, client=client).send(spec, event)
+        return events.unwrap(answer)
+    except (InvocationError, events.AnswerError) as error:
+        raise CallFailedError(f"{error}; {_LOGS[target]} shows why") from None
+    except (BotoCoreError, ClientError) as error:
+        raise CallFailedError(f"{spec.model_name} could not be called: {error}") from None
+
+
+def read_arguments(source: str) -> dict[str, Any]:
+    """The arguments from JSON, `@file` or `-`. Raises CommandError."""
+    return parsed(read_text(source))
+
+
+def read_text(source: str) -> str:
+    """What `@file` or `-` hold, or the text itself. Raises CommandError."""
+    try:
+        if source == "-":
+            return sys.stdin.read()
+        if source.startswith("@"):
+            return Path(source[1:]).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{source} cannot be read: {type(error).__name__}") from None
+        place = "standard input" if source == "-" else source[1:]
+        raise CommandError(f"{place} cannot be read: {type(error).__name__}") from None
+    return source
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """The arguments in a JSON text. Raises CommandError."""
     try:
         found = strict_json.parse(text)
     except strict_json.StrictJsonError as error:

@@ -308,3 +308,12 @@ def test_a_failure_for_people_ends_the_session(code):
 def test_a_script_without_choices_is_an_empty_session():
     session = Played(OK).agent.run(Script().run())
     assert (session.turns, session.escalated) == ([], None)
+
+
+def test_a_call_too_large_to_send_is_answered_and_left_to_the_script():
+    played = Played(OK)
+    script = Script(Choice("apply_patch_v2", {**ARGUMENTS, "more": "x" * 6_300_000}), CHOICE)
+    session = played.agent.run(script.run())
+    assert session.turns[0].result["error"]["code"] == "TOO_LARGE"
+    assert session.turns[0].result["error"]["details"]["keySpent"] is False
+    assert (session.turns[1].result, played.attempts) == (OK, 1)

@@ -137,6 +137,21 @@ def test_arguments_that_the_tool_refuses_are_a_failure_and_no_misuse(call, aws_c
     assert (code, json.loads(out)["error"]["code"]) == (1, "VALIDATION")
 
 
+@pytest.mark.parametrize("size", [6_300_000, 33_000_000])
+def test_a_call_over_the_limit_of_lambda_is_too_large(call, deployed, size):
+    text = json.dumps({"repoRoot": "/w", "content": "x" * size})
+    deployed.client = Answers(error=AssertionError("sent"))
+    code, out, err = call("write_file_v1", "-", stdin=text.encode())
+    error = json.loads(out)["error"]
+    assert (code, error["code"]) == (1, "TOO_LARGE")
+    assert error["details"] | {"actual": 0} == {
+        "limit": 6_291_456,
+        "actual": 0,
+        "keySpent": False,
+    }
+    assert err.startswith("TOO_LARGE (replan): ")
+
+
 def test_arguments_come_from_a_file_or_standard_input(call, patch, tmp_path):
     path = tmp_path / "arguments.json"
     path.write_text(json.dumps(patch, ensure_ascii=False), encoding="utf-8")
