@@ -19,15 +19,28 @@ def counted_body(
     """
     body: list[HunkLine] = []
     while at < stop:
-        marker = _is_marker(lines[at])
-        if not (old or new or marker):
+        line, number = lines[at], at + 1
+        tag = line[:1]
+        if tag == "\\" and line.startswith("\\ "):
+            _read(line, number, body)
+        elif not (old or new):
             break
-        _read(lines[at], at + 1, body)
-        if not marker:
-            old -= body[-1].tag != "+"
-            new -= body[-1].tag != "-"
-            if body[-1].bare or old < 0 or new < 0:
-                return None
+        elif tag == " " and old and new:
+            body.append(HunkLine(" ", line[1:], number))
+            old -= 1
+            new -= 1
+        elif tag == "-" and old:
+            body.append(HunkLine("-", line[1:], number))
+            old -= 1
+        elif tag == "+" and new:
+            body.append(HunkLine("+", line[1:], number))
+            new -= 1
+        elif line in ("", "\r") and old and new:
+            _read(line, number, body)
+            old -= 1
+            new -= 1
+        else:
+            return None
         at += 1
     if old or new or not body:
         return None

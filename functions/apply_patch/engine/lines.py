@@ -92,7 +92,7 @@ class FileText:
     @cached_property
     def _crlf_count(self) -> int:
         ended = self.lines if self.terminated else self.lines[:-1]
-        return sum(line.endswith("\r") for line in ended)
+        return [line[-1:] for line in ended].count("\r")
 
 
 def is_binary(data: bytes) -> bool:

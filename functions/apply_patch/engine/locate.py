@@ -15,14 +15,14 @@ Wherever a hunk without a number goes, the scope lines it names must stand above
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from .budget import Budget, OutOfBudgetError
 from .hunk import Hunk
 from .lines import FileText, Tier
-from .search import Block, View, find_steps, vocabulary
+from .search import Block, View, Word, find_steps, vocabulary
 
 MAX_MATCHES = 50
 
@@ -70,7 +70,7 @@ class Locator:
         self._file = file
         self._budget = budget
         self._hunks = hunks
-        self._words = vocabulary(hunks)
+        self._words: list[Word] | None = None
         self._views: dict[Tier, View] = {}
         self._scopes: dict[str, list[int]] | None = None
         self._drift = 0
@@ -86,6 +86,9 @@ class Locator:
         return found
 
     def _search(self, hunk: Hunk) -> Placed | Unplaced:
+        at = self._exact_stated_place(hunk)
+        if at is not None:
+            return Placed(hunk, at, Tier.EXACT)
         for tier in Tier:
             view = self._view(tier)
             found = self._search_view(hunk, view) if view.tier is tier else None
@@ -96,7 +99,7 @@ class Locator:
     def _search_view(self, hunk: Hunk, view: View) -> Placed | Unplaced | None:
         block = Block(view, hunk, self._budget.spend)
         tier = view.tier
-        stated = self._stated_place(hunk, block)
+        stated = self._stated_place(hunk, block.fits)
         if stated is not None:
             return Placed(hunk, stated, tier)
         matches = tuple(islice(block.matches(), MAX_MATCHES))
@@ -110,11 +113,29 @@ class Locator:
                 return Placed(hunk, start, tier)
         return Unplaced(hunk, matches) if matches else None
 
-    def _stated_place(self, hunk: Hunk, block: Block) -> int | None:
+    def _exact_stated_place(self, hunk: Hunk) -> int | None:
+        """What `_stated_place` finds first, without a view: most hunks need no search."""
+        if hunk.loose:
+            return None
+        self._budget.spend(2 + 2 * len(hunk.old))
+        texts = [line.text for line in hunk.old]
+        lines, count = self._file.lines, len(texts)
+        # Where an unterminated line can stand: nowhere but at the end of a file that ends so.
+        open_at = next((i + 1 for i, line in enumerate(hunk.old) if not line.newline), 0)
+
+        def fits(at: int) -> bool:
+            if at < 0 or lines[at : at + count] != texts:
+                return False
+            reaches_open_end = at + count == len(lines) and not self._file.terminated
+            return open_at == (count if reaches_open_end else 0)
+
+        return self._stated_place(hunk, fits)
+
+    def _stated_place(self, hunk: Hunk, fits: Callable[[int], bool]) -> int | None:
         if hunk.start is None or not hunk.has_telling_context:
             return None
         stated = hunk.start - 1
-        fitting = [at for at in {stated, stated + self._drift} if block.fits(at)]
+        fitting = [at for at in {stated, stated + self._drift} if fits(at)]
         return fitting[0] if len(fitting) == 1 else None
 
     def _place_by_marks(self, hunk: Hunk, block: Block) -> int | None:
@@ -183,6 +204,8 @@ class Locator:
 
     def _view(self, tier: Tier) -> View:
         """The file at `tier`, or at the strictest tier where it looks the same."""
+        if self._words is None:
+            self._words = vocabulary(self._hunks)
         if tier not in self._views:
             self._budget.spend(len(self._file.lines) + len(self._words))
             view = View(self._file, tier, self._words)

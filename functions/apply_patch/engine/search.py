@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 
 from .hunk import Hunk, HunkLine
 from .lines import BOM, FileText, Tier, fold
@@ -48,14 +49,19 @@ class View:
         self._has_bom = any(text.startswith(BOM) for text, _ in words)
         for text, newline in words:
             self._codes.setdefault(self._key(text, newline=newline), chr(len(self._codes) + 1))
-        keys = [fold(line, tier) for line in file.lines]
-        if keys and tier is not Tier.EXACT:
+        exact = tier is Tier.EXACT
+        keys = list(file.lines) if exact else [fold(line, tier) for line in file.lines]
+        if keys and not exact:
             keys[0] = keys[0].removeprefix(BOM)
         elif keys and not file.terminated:
             keys[-1] = self._key(keys[-1], newline=False)
         self.text = "".join([self._codes.get(key, _UNMENTIONED) for key in keys])
         self.counts = Counter(self.text)
-        self.last_index = dict(zip(self.text, range(len(self.text)), strict=True))
+
+    @cached_property
+    def last_index(self) -> dict[str, int]:
+        """Where each character stands last."""
+        return dict(zip(self.text, range(len(self.text)), strict=True))
 
     def adds_nothing_to(self, stricter: View) -> bool:
         """Whether this view finds only what `stricter`, of the same words, finds."""

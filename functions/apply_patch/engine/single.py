@@ -12,7 +12,7 @@ from .lines import FileText, Tier, is_binary
 from .locate import Locator, Placed, Unplaced
 from .names import similar_paths
 from .report import Conflict, ConflictCode
-from .write import added_text, find_overlaps, rewrite
+from .write import added_text, find_overlaps, in_file_order, rewrite
 
 _TIER_NOTES = {
     Tier.LINE_ENDINGS: "matched ignoring line endings, byte-order mark or final newline",
@@ -151,7 +151,8 @@ def _edit(path: str, file: FileText, patch: Patch, budget: Budget) -> Change | l
             placed.append(found)
         else:
             failed.append(_unplaced(path, file, found))
-    for later, earlier in find_overlaps(placed):
+    works = in_file_order(placed)
+    for later, earlier in find_overlaps(works):
         hint = (
             f"This hunk and hunk {earlier.hunk.number} change the same lines, from line "
             f"{later.start + 1} on. All hunks refer to the file as it is now: join the two."
@@ -162,7 +163,7 @@ def _edit(path: str, file: FileText, patch: Patch, budget: Budget) -> Change | l
         fitting = tuple(h.number for h in patch.hunks if h.number not in unfit)
         failed.sort(key=lambda conflict: conflict.hunk.number if conflict.hunk else 0)
         return [replace(conflict, fitting=fitting) for conflict in failed]
-    after = rewrite(file, placed, patch_has_cr=patch.has_cr)
+    after = rewrite(file, works, patch_has_cr=patch.has_cr)
     places = tuple(HunkPlace(p.hunk.number, p.start + 1, p.offset, int(p.tier)) for p in placed)
     tiers = sorted({p.tier for p in placed if p.tier in _TIER_NOTES})
     notes = (*patch.notes, *(_TIER_NOTES[tier] for tier in tiers))

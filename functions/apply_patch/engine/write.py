@@ -31,7 +31,7 @@ class _Edit:
 
 
 @dataclass(frozen=True, eq=False)
-class _Work:
+class Work:
     """A placed hunk and its changes, of which it has at least one."""
 
     hunk: Placed
@@ -48,16 +48,24 @@ class _Work:
         return self.edits[-1].end
 
 
-def find_overlaps(placed: Sequence[Placed]) -> list[tuple[Placed, Placed]]:
+def in_file_order(placed: Sequence[Placed]) -> list[Work]:
+    """The hunks by where their changes are, whatever order the patch has them in."""
+    works = [Work(hunk, _edits(hunk)) for hunk in placed]
+    return sorted(works, key=lambda work: (work.top, work.bottom, work.hunk.hunk.number))
+
+
+def find_overlaps(works: Sequence[Work]) -> list[tuple[Placed, Placed]]:
     """Pairs of hunks that touch the same lines, the later one of the patch first.
+
+    `works` are in file order.
 
     Two hunks may share lines only where they are trailing context of the upper and leading context
     of the lower one. Two insertions at one point have no order, so they overlap as well.
     """
     overlaps = []
-    longest: _Work | None = None  # of the hunks above: the one that reaches furthest down
-    lowest: _Work | None = None  # and the one whose changes do
-    for work in _in_file_order(placed):
+    longest: Work | None = None  # of the hunks above: the one that reaches furthest down
+    lowest: Work | None = None  # and the one whose changes do
+    for work in works:
         upper = None
         if longest and longest.hunk.end > work.top:
             upper = longest
@@ -73,9 +81,8 @@ def find_overlaps(placed: Sequence[Placed]) -> list[tuple[Placed, Placed]]:
     return overlaps
 
 
-def rewrite(file: FileText, placed: Sequence[Placed], *, patch_has_cr: bool) -> FileText:
-    """`file` with every hunk in its place. The hunks must not overlap."""
-    works = _in_file_order(placed)
+def rewrite(file: FileText, works: Sequence[Work], *, patch_has_cr: bool) -> FileText:
+    """`file` with every hunk in its place. They are in file order and do not overlap."""
     lines = file.lines
     bom_aside = any(_ignores_bom(file, work.hunk) for work in works)
     if bom_aside:
@@ -126,12 +133,7 @@ def _edits(placed: Placed) -> list[_Edit]:
     return edits
 
 
-def _in_file_order(placed: Sequence[Placed]) -> list[_Work]:
-    works = [_Work(hunk, _edits(hunk)) for hunk in placed]
-    return sorted(works, key=lambda work: (work.top, work.bottom, work.hunk.hunk.number))
-
-
-def _unordered(upper: _Work, lower: _Work) -> bool:
+def _unordered(upper: Work, lower: Work) -> bool:
     both_insert = upper.edits[-1].inserts and lower.edits[0].inserts
     return both_insert and upper.bottom == lower.top
 
