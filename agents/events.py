@@ -7,9 +7,10 @@ Pure: a spec and arguments in, an event out. `direct` and `gateway` carry JSON v
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from contracts import caller
 from contracts.dialects import bedrock, bedrock_function, gateway
 
 if TYPE_CHECKING:
@@ -58,18 +59,25 @@ class ApiPlace:
 
 
 def build(
-    spec: ToolSpec, arguments: dict[str, Any], surface: Surface, session: Session | None = None
+    spec: ToolSpec,
+    arguments: dict[str, Any],
+    surface: Surface,
+    session: Session | None = None,
+    *,
+    token: str | None = None,
 ) -> Event:
-    """The event by which `surface` calls the tool with these arguments."""
+    """The event by which `surface` calls the tool with these arguments, as the token's caller."""
+    carried = {} if token is None else {caller.ARGUMENT: token}
     if surface == "direct":
-        return Event(arguments)
+        return Event({**arguments, **carried})
     if surface == "gateway":
         custom = {
             "bedrockAgentCoreMessageVersion": "1.0",
             "bedrockAgentCoreToolName": gateway.tool_name(spec),
         }
-        return Event(_without_version(arguments), {"custom": custom})
+        return Event({**_without_version(arguments), **carried}, {"custom": custom})
     session = session or Session()
+    session = replace(session, attributes={**session.attributes, **carried})
     if surface == "bedrock":
         place = ApiPlace(spec.model_name, bedrock.api_path(spec), "POST")
         return bedrock_api(place, _without_version(arguments), session)

@@ -55,7 +55,12 @@ STAGE = {
 }
 TABLES = {IDEMPOTENCY_TABLE: ("id",), WORKSPACE_TABLE: ("pk", "sk"), ORDERS_TABLE: ("pk",)}
 BUCKETS = (WORKSPACE_BUCKET, RELEASES_BUCKET)
-FOREIGN = ("AWS_PROFILE", "AWS_ENDPOINT_URL", "POWERTOOLS_IDEMPOTENCY_DISABLED")
+FOREIGN = (
+    "AWS_PROFILE",
+    "AWS_ENDPOINT_URL",
+    "CALLER_KEYS_SECRET",
+    "POWERTOOLS_IDEMPOTENCY_DISABLED",
+)
 
 
 def create_tables():
@@ -100,7 +105,7 @@ def delete_tables():
 @pytest.fixture(autouse=True)
 def environment(monkeypatch):
     """A stage's environment, with credentials that open nothing."""
-    from functions._runtime import call, settings
+    from functions._runtime import call, keys, settings
 
     for name in FOREIGN:
         monkeypatch.delenv(name, raising=False)
@@ -108,6 +113,7 @@ def environment(monkeypatch):
         monkeypatch.setenv(name, value)
     settings.settings.cache_clear()
     call.forget()
+    keys.forget()
     yield
     settings.settings.cache_clear()
 

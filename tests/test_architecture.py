@@ -27,6 +27,7 @@ BROUGHT_BY_LAMBDA = {"boto3", "botocore"}
 IMPORTED_AS = {
     "aws-lambda-powertools": {"aws_lambda_powertools"},
     "google-re2": {"re2"},
+    "itsdangerous": {"itsdangerous"},
     "pydantic": {"pydantic"},
 }
 OF_PYDANTIC = {"pydantic", "pydantic_core"}
@@ -38,11 +39,12 @@ ALLOWED = {
         "functions",
         "aws_lambda_powertools",
         "botocore",
+        "itsdangerous",
         "re2",
         *OF_PYDANTIC,
     },
     "infra": {"contracts", "infra", "aws_cdk", "constructs"},
-    "agents": {"agents", "contracts", "boto3", "botocore"},
+    "agents": {"agents", "contracts", "boto3", "botocore", "itsdangerous"},
 }
 """What each package may import besides the standard library."""
 BOTO3_HOME = "functions/_runtime/aws.py"

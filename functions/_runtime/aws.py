@@ -30,7 +30,14 @@ def s3() -> Any:
     return boto3.client("s3", config=CONFIG)
 
 
+@cache
+def secrets() -> Any:
+    """The Secrets Manager client; made by the first call that presents a token."""
+    return boto3.client("secretsmanager", config=CONFIG)
+
+
 def forget() -> None:
     """Drop the clients, so that the next use sees a changed environment; for tests."""
     dynamodb.cache_clear()
     s3.cache_clear()
+    secrets.cache_clear()

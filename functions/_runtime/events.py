@@ -53,6 +53,11 @@ class Envelope:
         """The surface that the stage binds callers by: bedrock, gateway or direct."""
         return "bedrock" if self.dialect.startswith("bedrock") else self.dialect
 
+    @property
+    def session_id(self) -> str | None:
+        """The session that Bedrock says the call is of; no other surface has one."""
+        return _text(self.event.get("sessionId")) or None if self.surface == "bedrock" else None
+
 
 def recognise(event: Any, context: Any) -> Envelope:
     """The envelope of any event; never raises. What is no object is an empty direct call.

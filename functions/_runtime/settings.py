@@ -37,6 +37,8 @@ class Settings:
     orders_table: str
     releases_bucket: str
     bindings: Mapping[str, Binding]
+    caller_keys: str | None = None
+    """The ARN of the secret that caller tokens are verified with; None where none are accepted."""
 
 
 @cache
@@ -54,6 +56,7 @@ def settings() -> Settings:
             orders_table=environment["ORDERS_TABLE"],
             releases_bucket=environment["RELEASES_BUCKET"],
             bindings=_bindings(environment["TOOLGATE_BINDINGS"]),
+            caller_keys=environment.get("CALLER_KEYS_SECRET"),
         )
     except KeyError as error:
         raise SettingsError(f"{error.args[0]} is not set") from None

@@ -29,9 +29,9 @@ from contracts.excess import excess
 from contracts.fingerprint import fingerprint
 from contracts.issues import issues, select
 from contracts.spec import Approval
-from functions._runtime import aws, events, telemetry
+from functions._runtime import aws, events, keys, telemetry
 from functions._runtime.call import Call
-from functions._runtime.caller import authorise
+from functions._runtime.caller import Caller, Presented, authorise
 from functions._runtime.commit import RecordedEffect, rendered
 from functions._runtime.deadline import Deadline
 from functions._runtime.idempotency import Attempt, Guard, RecordedError, Request
@@ -124,7 +124,7 @@ class Pipeline:
 
     def _answer(self, envelope: events.Envelope, stage: Settings, attempt: Attempt) -> Result:
         arguments, token = events.arguments(envelope, self.spec)
-        caller = authorise(envelope.surface, token, self.spec, stage)
+        caller = self._caller(Presented(envelope.surface, envelope.session_id, token), stage)
         request = self._validated(arguments)
         if self._precheck:
             self._precheck(request)
@@ -140,6 +140,10 @@ class Pipeline:
             return rendered(self.spec, self._run(request, call))[0]
         self._gate()
         return self._once(request, call, attempt)
+
+    def _caller(self, presented: Presented, stage: Settings) -> Caller:
+        ring = keys.ring(stage.caller_keys) if stage.caller_keys else None
+        return authorise(presented, self.spec, stage, now_ms=now_ms(), ring=ring)
 
     def _validated(self, arguments: dict[str, Any]) -> Contract:
         """The model of the arguments. An unsafe path outweighs whatever else is wrong."""
