@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -14,6 +14,9 @@ from contracts.dialects import DIALECTS
 from contracts.dialects.targets import UnportableError
 from toolgate import checklist, schema_files
 from toolgate.errors import CommandError
+
+WIDE = 120
+"""Columns that a line of the list takes with everything in it."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Name = Annotated[str, typer.Argument(help="A tool: apply_patch_v1, or apply_patch for the newest.")]
@@ -37,14 +40,28 @@ def list_tools(*, as_json: AsJson = False) -> None:
     if as_json:
         typer.echo(json.dumps(rows, indent=2))
         return
+    _print_table(rows)
+
+
+def _print_table(rows: list[dict[str, Any]]) -> None:
+    """The tools, a line each; on a narrow terminal without scopes and owners."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=WIDE)
+    keys = ["model_name", "version", "status", "effect", "approval", "scopes", "owner"]
+    if console.width < WIDE:
+        keys = keys[:5]
     table = Table(box=None, pad_edge=False)
-    for heading in ("tool", "version", "status", "effect", "approval", "scopes", "owner"):
+    for key in keys:
         # A name that is cut short cannot be called.
-        table.add_column(heading, no_wrap=heading == "tool", overflow="fold")
+        table.add_column("tool" if key == "model_name" else key, no_wrap=True)
     for row in rows:
-        cells = [row["model_name"], *(row[key] for key in ("version", "status", "effect"))]
-        table.add_row(*cells, row["approval"], ", ".join(row["scopes"]), row["owner"])
-    Console(highlight=False).print(table)
+        table.add_row(*(_cell(row[key]) for key in keys))
+    console.print(table)
+
+
+def _cell(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)
 
 
 def show(
