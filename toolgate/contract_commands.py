@@ -15,7 +15,7 @@ from contracts.dialects.targets import UnportableError
 from toolgate import checklist, schema_files
 from toolgate.errors import CommandError
 
-WIDE = 120
+WIDE = 132
 """Columns that a line of the list takes with everything in it."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
