@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import time
 from dataclasses import dataclass
 
 import pytest
@@ -78,6 +80,50 @@ def test_bare_context_in_a_file_that_repeats_itself_is_given_up_not_searched_for
     before = b" a\na\n" * 100_000
     patch = "@@ -5,3 +5,3 @@\n" + " a\n" * 5_000 + "a\na\n-a\n+x\n"
     assert codes_of(before, patch) == ["TOO_COMPLEX"]
+
+
+def hunks_in_place(count: int) -> tuple[bytes, str]:
+    before, patch, _after = many_hunks(count, 5, 0)
+    return before, patch
+
+
+def hunks_to_search(count: int) -> tuple[bytes, str]:
+    before, patch, _after = many_hunks(count, 5, 1_000_000)
+    return before, patch
+
+
+def nearly_everywhere(count: int) -> tuple[bytes, str]:
+    before = ("a\n" * (count - 1) + "c\n") * 5
+    return before.encode(), "@@ -1,9 +1,9 @@\n" + " a\n" * (count - 1) + "-a\n"
+
+
+def one_hunk_in_many_lines(count: int) -> tuple[bytes, str]:
+    before = b"".join(b"line %d\n" % n for n in range(count))
+    return before, f"@@ -9,2 +9,2 @@\n line {count - 2}\n-line {count - 1}\n+new\n"
+
+
+def cost(before: bytes, patch: str) -> float:
+    """Seconds of processor time, the least of three."""
+    times = []
+    for _ in range(3):
+        gc.collect()
+        started = time.process_time()
+        codes_of(before, patch)
+        times.append(time.process_time() - started)
+    return min(times)
+
+
+@pytest.mark.parametrize(
+    ("make", "count"),
+    [
+        (hunks_in_place, 10_000),
+        (hunks_to_search, 10_000),
+        (nearly_everywhere, 40_000),
+        (one_hunk_in_many_lines, 500_000),
+    ],
+)
+def test_eight_times_the_input_costs_nowhere_near_sixty_four_times_as_much(make, count):
+    assert cost(*make(count)) < 24 * cost(*make(count // 8))
 
 
 @pytest.mark.parametrize(
