@@ -2,7 +2,8 @@
 
 A tool's role holds what its scopes say and nothing else. Reading is allowed within the
 workspaces' rows and objects, or the orders' rows; a tool that changes something may also touch the
-idempotency records of its own version, and no other tool's.
+idempotency records of its own version, and no other tool's. Every tool may read the one secret that
+caller tokens are verified with.
 """
 
 from __future__ import annotations
@@ -28,22 +29,27 @@ class Store(StrEnum):
     IDEMPOTENCY_TABLE = "idempotency_table"
     ORDERS_TABLE = "orders_table"
     RELEASES_BUCKET = "releases_bucket"
+    CALLER_KEYS = "caller_keys"
 
     @property
     def holds_objects(self) -> bool:
-        """Whether it is a bucket; else it is a table."""
+        """Whether it is a bucket; else it is a table, or the secret of keys."""
         return self in {Store.WORKSPACE_BUCKET, Store.RELEASES_BUCKET}
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Grant:
-    """Actions on the part of a store: keys of objects, or leading keys of rows, by pattern."""
+    """Actions on the part of a store: keys of objects, or leading keys of rows, by pattern.
+
+    A secret has no parts: there it is WHOLE.
+    """
 
     store: Store
     part: str
     actions: tuple[str, ...]
 
 
+WHOLE = ""
 ROWS = "WS#*"
 OBJECTS = "t/*"
 ORDERS = "ORDER#*"
@@ -70,6 +76,8 @@ _RELEASE = tuple(
     for part in (STAGED, RELEASED)
 )
 
+_KEYS = Grant(store=Store.CALLER_KEYS, part=WHOLE, actions=("secretsmanager:GetSecretValue",))
+
 SCOPES: Mapping[str, tuple[Grant, ...]] = {
     Scope.WORKSPACE_READ: _READ,
     Scope.WORKSPACE_WRITE: (*_READ, *_WRITE),
@@ -85,7 +93,7 @@ def grants(spec: ToolSpec) -> tuple[Grant, ...]:
 
     Raises ScopeError for a scope that the table does not know.
     """
-    asked = [grant for scope in sorted(spec.scopes) for grant in _of_scope(scope, spec)]
+    asked = [_KEYS, *(grant for scope in sorted(spec.scopes) for grant in _of_scope(scope, spec))]
     if spec.mutates:
         records = f"{spec.record_prefix}#*"
         actions = ("dynamodb:GetItem", "dynamodb:UpdateItem")

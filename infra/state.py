@@ -1,4 +1,4 @@
-"""What outlives every deployment of code: records, workspaces, orders and releases."""
+"""What outlives every deployment of code: records, workspaces, orders, releases, and keys."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from aws_cdk import CfnOutput, Duration, RemovalPolicy, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_secretsmanager as secretsmanager
 
+from contracts.caller import CURRENT
 from infra.scopes import Store
 
 if TYPE_CHECKING:
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
 EXPIRY = "expiration"
 """The attribute of an idempotency record that says when it may go, in seconds since the epoch."""
+
+KEY_CHARACTERS = 64
+"""Letters and digits of a generated key: far more than can be guessed."""
 
 DELETED_DAYS = 30
 """How long what was deleted from a bucket can be brought back, where the stage keeps data."""
@@ -32,6 +37,7 @@ class Stores:
     workspace_bucket: s3.IBucket
     orders_table: dynamodb.ITable
     releases_bucket: s3.IBucket
+    caller_keys: secretsmanager.ISecret
 
     def arn(self, store: Store) -> str:
         """The ARN of a store."""
@@ -41,6 +47,7 @@ class Stores:
             Store.WORKSPACE_BUCKET: self.workspace_bucket.bucket_arn,
             Store.ORDERS_TABLE: self.orders_table.table_arn,
             Store.RELEASES_BUCKET: self.releases_bucket.bucket_arn,
+            Store.CALLER_KEYS: self.caller_keys.secret_arn,
         }[store]
 
     def environment(self) -> dict[str, str]:
@@ -51,11 +58,12 @@ class Stores:
             "WORKSPACE_BUCKET": self.workspace_bucket.bucket_name,
             "ORDERS_TABLE": self.orders_table.table_name,
             "RELEASES_BUCKET": self.releases_bucket.bucket_name,
+            "CALLER_KEYS_SECRET": self.caller_keys.secret_arn,
         }
 
 
 class StateStack(Stack):
-    """Tables and buckets; kept, restorable and protected where the stage keeps data."""
+    """Tables, buckets and keys; kept, restorable and protected where the stage keeps data."""
 
     def __init__(self, scope: Construct, id_: str, *, stage: Stage, **kwargs: Any) -> None:
         super().__init__(scope, id_, termination_protection=stage.termination_protection, **kwargs)
@@ -65,6 +73,7 @@ class StateStack(Stack):
             workspace_bucket=self._bucket("WorkspaceBucket", stage),
             orders_table=self._table("OrdersTable", stage, "pk"),
             releases_bucket=self._bucket("ReleasesBucket", stage),
+            caller_keys=self._keys("CallerKeys", stage),
         )
         _tell_event_bridge(self.stores.releases_bucket)
         names = {
@@ -73,6 +82,7 @@ class StateStack(Stack):
             "WorkspaceBucket": self.stores.workspace_bucket.bucket_name,
             "OrdersTable": self.stores.orders_table.table_name,
             "ReleasesBucket": self.stores.releases_bucket.bucket_name,
+            "CallerKeys": self.stores.caller_keys.secret_arn,
         }
         for key, name in names.items():
             CfnOutput(self, f"{key}Name", value=name).override_logical_id(key)
@@ -80,7 +90,8 @@ class StateStack(Stack):
             # importers cannot be deployed in order.
             self.export_value(name)
         for store in Store:
-            self.export_value(self.stores.arn(store))
+            if store is not Store.CALLER_KEYS:  # whose name is its ARN
+                self.export_value(self.stores.arn(store))
 
     def _table(
         self,
@@ -126,6 +137,21 @@ class StateStack(Stack):
                     ),
                 )
             ],
+            removal_policy=_removal(stage),
+        )
+
+    def _keys(self, id_: str, stage: Stage) -> secretsmanager.Secret:
+        """The secret of caller tokens, with a first key that nobody has seen."""
+        return secretsmanager.Secret(
+            self,
+            id_,
+            description="Keys of Toolgate's caller tokens: whoever reads them may be any caller",
+            generate_secret_string=secretsmanager.SecretStringGenerator(
+                secret_string_template="{}",  # noqa: S106  (the key is added by AWS)
+                generate_string_key=CURRENT,
+                password_length=KEY_CHARACTERS,
+                exclude_punctuation=True,
+            ),
             removal_policy=_removal(stage),
         )
 

@@ -11,7 +11,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from infra.scopes import Grant, grants
+from infra.scopes import WHOLE, Grant, grants
 
 if TYPE_CHECKING:
     from contracts.spec import ToolSpec
@@ -130,6 +130,8 @@ def _statement(grant: Grant, stores: Stores) -> iam.PolicyStatement:
     arn = stores.arn(grant.store)
     if grant.store.holds_objects:
         return iam.PolicyStatement(actions=list(grant.actions), resources=[f"{arn}/{grant.part}"])
+    if grant.part == WHOLE:
+        return iam.PolicyStatement(actions=list(grant.actions), resources=[arn])
     return iam.PolicyStatement(
         actions=list(grant.actions),
         resources=[arn],

@@ -36,6 +36,7 @@ RECORDS = {"dynamodb:GetItem", "dynamodb:UpdateItem"}
 LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
 TRACES = {"xray:PutTelemetryRecords", "xray:PutTraceSegments"}
 STAGES = ["dev", "prod"]
+KEYS = {"secretsmanager:GetSecretValue"}
 TABLES = ("IdempotencyTable", "WorkspaceTable", "OrdersTable")
 BUCKETS = {"WorkspaceBucket": ("t",), "ReleasesBucket": ("staging", "releases")}
 
@@ -51,7 +52,7 @@ def statements(role):
 def kind_of(resource):
     """Which store an ARN in a template is of, with the part of it; from the import's name."""
     text = str(resource)
-    for store in (*TABLES, "Logs"):
+    for store in (*TABLES, "CallerKeys", "Logs"):
         if store in text:
             return store
     for bucket, parts in BUCKETS.items():
@@ -76,7 +77,7 @@ def allowed(role):
 
 def expected(spec, stage):
     scopes = frozenset(str(scope) for scope in spec.scopes)
-    what = {**STORES[scopes], "Logs": (LOGS, None)}
+    what = {**STORES[scopes], "CallerKeys": (KEYS, None), "Logs": (LOGS, None)}
     if spec.mutates:
         what["IdempotencyTable"] = (RECORDS, [f"{spec.name}@{spec.major}#*"])
     if stage == "prod":

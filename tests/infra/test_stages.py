@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from contracts.caller import signing_keys
 from infra.errors import OptionError
 from infra.names import pascal, stack_name
 from infra.options import SURFACES
@@ -25,6 +26,7 @@ PHYSICAL = {
     "AWS::Lambda::LayerVersion": "LayerName",
     "AWS::Logs::LogGroup": "LogGroupName",
     "AWS::S3::Bucket": "BucketName",
+    "AWS::SecretsManager::Secret": "Name",
 }
 NAMELESS = {
     "AWS::Bedrock::Agent",  # the API asks for a name
@@ -78,6 +80,8 @@ def test_every_deployed_tool_has_one_function_made_as_its_contract_says(
         for key in STORES:
             store = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).upper()
             assert variables.pop(store)["Fn::ImportValue"].startswith(state)
+        keys = variables.pop("CALLER_KEYS_SECRET")
+        assert keys["Fn::ImportValue"].startswith(f"{state}ExportsOutputRefCallerKeys")
         bindings = json.loads(variables.pop("TOOLGATE_BINDINGS"))
         assert set(bindings) == {"bedrock", "direct", "gateway"}
         assert variables == {
@@ -91,7 +95,7 @@ def test_every_deployed_tool_has_one_function_made_as_its_contract_says(
 @pytest.mark.parametrize("stage", BOTH)
 def test_outputs_name_the_stores_and_each_tool(stage, templates, deployed):
     state, tools = (templates(stage)[stack]["Outputs"] for stack in ("state", "tools"))
-    for key in STORES:
+    for key in (*STORES, "CallerKeys"):
         assert state[key]["Value"]["Ref"].startswith(key)
     own = {key for key in tools if not key.startswith("Exports")}
     assert own == {pascal(spec.model_name) for spec in deployed(stage)}
@@ -175,7 +179,22 @@ def test_the_bucket_of_releases_alone_tells_eventbridge_and_without_a_custom_res
     assert name.startswith("ReleasesBucket")
     assert told == {"EventBridgeConfiguration": {"EventBridgeEnabled": True}}
     kinds = {found["Type"] for found in templates(stage)["state"]["Resources"].values()}
-    assert kinds == {"AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket", "AWS::S3::BucketPolicy"}
+    assert kinds == {
+        "AWS::DynamoDB::GlobalTable",
+        "AWS::S3::Bucket",
+        "AWS::S3::BucketPolicy",
+        "AWS::SecretsManager::Secret",
+    }
+
+
+@pytest.mark.parametrize("stage", BOTH)
+def test_the_first_key_is_made_by_aws_and_is_long_enough(stage, resources):
+    (secret,) = resources(stage, "state", "AWS::SecretsManager::Secret").values()
+    assert set(secret) == {"Description", "GenerateSecretString"}
+    made = secret["GenerateSecretString"]
+    generated = {**json.loads(made["SecretStringTemplate"]), made["GenerateStringKey"]: "x" * 64}
+    assert made["PasswordLength"] == 64
+    assert signing_keys(json.dumps(generated)) == ("x" * 64,)
 
 
 @pytest.mark.parametrize("stage", BOTH)
@@ -196,7 +215,12 @@ def test_the_tables_have_the_keys_that_rows_are_written_with(stage, resources):
 
 @pytest.mark.parametrize(("stage", "policy"), [("dev", "Delete"), ("prod", "Retain")])
 def test_prod_keeps_its_data_and_logs_and_dev_does_not(stage, policy, templates, resources):
-    kinds = {"AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket", "AWS::Logs::LogGroup"}
+    kinds = {
+        "AWS::DynamoDB::GlobalTable",
+        "AWS::S3::Bucket",
+        "AWS::Logs::LogGroup",
+        "AWS::SecretsManager::Secret",
+    }
     seen = set()
     for template in templates(stage).values():
         for name, found in template["Resources"].items():
