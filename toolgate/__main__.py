@@ -18,6 +18,7 @@ from toolgate.errors import CallFailedError, CommandError
 from toolgate.local.cli import app as local
 from toolgate.local.errors import LocalCloudError
 from toolgate.orders_commands import app as orders
+from toolgate.token_commands import app as token
 from toolgate.workspace.errors import WorkspaceError
 from toolgate.workspace_commands import app as workspace
 
@@ -38,6 +39,7 @@ app.command()(call)
 app.add_typer(calls, name="calls")
 app.add_typer(workspace, name="workspace")
 app.add_typer(orders, name="orders")
+app.add_typer(token, name="token")
 app.add_typer(local, name="local")
 app.command()(demo)
 

@@ -32,6 +32,12 @@ def call(
     ] = "direct",
     stage: Annotated[str, typer.Option("--stage", help="The stage on aws.")] = "dev",
     *,
+    token: Annotated[
+        str | None, typer.Option("--token", help="A caller token, @FILE, or - for standard input.")
+    ] = None,
+    session: Annotated[
+        str, typer.Option("--session", help="The Bedrock session to call in.")
+    ] = events.Session.id,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result only.")] = False,
 ) -> None:
     """Call a tool. Exit code 1 if it answers a failure."""
@@ -39,12 +45,21 @@ def call(
         raise CommandError(f"--as takes one of: {', '.join(events.SURFACES)}")
     if target not in _LOGS:
         raise CommandError("--target takes local or aws")
+    if arguments == token == "-":
+        raise CommandError("standard input can be the arguments or the token, not both")
     spec, text = registry.find(name), read_text(arguments)
+    carried = None if token is None else read_text(token).strip()
     if len(text) > strict_json.TEXT_MAX_CHARACTERS:
         # It is not even read: no function takes as much.
         result = unsent(spec, too_large(len(text.encode("utf-8", "replace"))))
     else:
-        event = events.build(spec, parsed(text), cast("events.Surface", surface))
+        event = events.build(
+            spec,
+            parsed(text),
+            cast("events.Surface", surface),
+            events.Session(id=session),
+            token=carried,
+        )
         result = _sent(spec, event, target, stage)
     typer.echo(dump(result), nl=False)
     if not as_json:

@@ -242,3 +242,13 @@ def test_arguments_are_read_strictly_and_as_they_are(tmp_path):
     for text in ("NaN", '{"a": NaN}', "1", "null", '"{}"', "", "{} {}", "\ufeff{}"):
         with pytest.raises(CommandError):
             read_arguments(text)
+
+
+@pytest.mark.parametrize("surface", SURFACES)
+def test_a_token_is_sent_on_every_surface(surface, call, aws_cloud, tmp_path):
+    (tmp_path / "token").write_text("no.token\n")
+    code, out, _ = call(
+        "list_files", "{}", "--as", surface, "--token", f"@{tmp_path / 'token'}", "--json"
+    )
+    # This stage has no keys: that it says so shows that the token has arrived.
+    assert (code, json.loads(out)["error"]["details"]["reason"]) == (1, "TOKEN_REFUSED")
