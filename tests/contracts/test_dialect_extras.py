@@ -44,7 +44,7 @@ def test_a_langchain_tool_shows_the_model_the_schema_as_it_was_emitted(spec):
 
     document = langchain.emit(spec)
     shown = convert_to_openai_tool(Tool(**document))["function"]
-    assert (shown["name"], shown["description"]) == (spec.model_name, spec.summary)
+    assert (shown["name"], shown["description"]) == (spec.model_name, spec.description)
     told = {key: v for key, v in document["args_schema"].items() if key != "description"}
     assert shown["parameters"] == told
 
