@@ -1,12 +1,14 @@
-"""Parts of a conflict report that compare a hunk with the file, each bounded, all JSON data."""
+"""Parts of a conflict report that show a hunk beside the file, each bounded, all JSON data."""
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from .budget import Budget, OutOfBudgetError
+from .difference import without_line_number
 from .hunk import Hunk, Unusable
 from .lines import FileText
 from .locate import Locator, Placed
@@ -18,7 +20,9 @@ _MAX_SUGGESTION = 2_000
 _MAX_CANDIDATES = 12
 _SHOWN_LINES = 12
 _SHOWN_ABOVE = 5
+_SHOWN_BESIDE = 2
 _SCOPE_SEARCH = 400  # lines looked at above a candidate
+_MAX_SCOPES = 4
 _SUGGESTED_SHARE = 0.8
 CANDIDATE_STEPS = 1_000
 """What `describe_candidates` costs at worst."""
@@ -68,15 +72,48 @@ def describe_mismatch(file: FileText, hunk: Hunk, budget: Budget) -> tuple[dict[
     return out, sentence
 
 
-def describe_candidates(file: FileText, matches: Sequence[int]) -> dict[str, Any]:
-    """`{"candidates", "candidateScopes"?}`: 1-based starts, and for each what it stands in.
+def describe_candidates(file: FileText, hunk: Hunk, matches: Sequence[int]) -> dict[str, Any]:
+    """`{"candidates", "candidateLines", "candidateScopes"?}`, each with an item for each place.
 
-    A scope is the nearest line above that is indented less; empty if there is none.
+    The places are 1-based, at most 12, those next to the stated line if there is one. Lines are the
+    numbered ones above and below; a scope is the lines above that are indented ever less, outermost
+    first, joined by ` > `; empty if there are none.
     """
-    shown = matches[:_MAX_CANDIDATES]
-    scopes = [_scope_above(file, at) for at in shown]
+    stated = 0 if hunk.start is None else hunk.start - 1
+    shown = sorted(sorted(matches, key=lambda at: abs(at - stated))[:_MAX_CANDIDATES])
+    scopes = [_scopes_above(file, at) for at in shown]
     out: dict[str, Any] = {"candidates": [at + 1 for at in shown]}
+    out["candidateLines"] = [
+        "\n".join(
+            _numbers(file, max(0, at - _SHOWN_BESIDE), at)
+            + _numbers(file, at + len(hunk.old), at + len(hunk.old) + _SHOWN_BESIDE)
+        )
+        for at in shown
+    ]
     return out | ({"candidateScopes": scopes} if any(scopes) else {})
+
+
+def describe_insertion(file: FileText, hunk: Hunk, budget: Budget) -> tuple[dict[str, Any], str]:
+    """`{"actual"?}` and a sentence, for added lines without context.
+
+    `actual` is round the line that the header states, or that it names if no other line is equal;
+    the head of the file if it does neither. Empty when `budget` does not allow the search.
+    """
+    middle, what = (hunk.start or 1) - 1, "The header's number points"
+    if hunk.start is None and hunk.scopes:
+        try:
+            budget.spend(len(file.lines))
+        except OutOfBudgetError:
+            return {}, ""
+        named = [i for i, line in enumerate(file.lines) if line.strip() == hunk.scopes[-1]]
+        if len(named) != 1:
+            return {}, ""
+        middle, what = named[0], "The line that the header names is"
+    elif hunk.start is None:
+        what = "Without a number it would be"
+    if middle >= len(file.lines):
+        return {"actual": _numbered(file, middle)}, "The file ends before the header's line."
+    return {"actual": _numbered(file, middle)}, f"{what} at line {middle + 1}: copy lines from it."
 
 
 def ranges(numbers: Sequence[int]) -> str:
@@ -92,17 +129,23 @@ def ranges(numbers: Sequence[int]) -> str:
 
 def _numbered(file: FileText, middle: int) -> str:
     first = max(0, min(middle - _SHOWN_ABOVE, len(file.lines) - _SHOWN_LINES))
-    lines = file.lines[first : first + _SHOWN_LINES]
-    shown = (cut(line.removesuffix("\r")) for line in lines)
-    return "\n".join(f"{number}| {text}" for number, text in enumerate(shown, first + 1))
+    return "\n".join(_numbers(file, first, first + _SHOWN_LINES))
 
 
-def _scope_above(file: FileText, at: int) -> str:
-    indent = len(_indent(file.lines[at]))
+def _numbers(file: FileText, first: int, stop: int) -> list[str]:
+    shown = (cut(line.removesuffix("\r")) for line in file.lines[first:stop])
+    return [f"{number}| {text}" for number, text in enumerate(shown, first + 1)]
+
+
+def _scopes_above(file: FileText, at: int) -> str:
+    indent, scopes = len(_indent(file.lines[at])), list[str]()
     for line in reversed(file.lines[max(0, at - _SCOPE_SEARCH) : at]):
         if line.strip() and len(_indent(line)) < indent:
-            return cut(line.strip())
-    return ""
+            indent = len(_indent(line))
+            scopes.append(line.strip())
+            if not indent or len(scopes) == _MAX_SCOPES:
+                break
+    return cut(" > ".join(reversed(scopes)))
 
 
 def _suggest(file: FileText, hunk: Hunk, closest: Closest, budget: Budget) -> str | None:
@@ -115,8 +158,9 @@ def _suggest(file: FileText, hunk: Hunk, closest: Closest, budget: Budget) -> st
     if not aligned or closest.alike < _SUGGESTED_SHARE * count:
         return None
     theirs = iter(file.lines[start : start + count])
+    added = iter(_cleaned([x.text for x in hunk.lines if x.tag == "+"], closest))
     body = [
-        line.tag + (line.text if line.tag == "+" else next(theirs)).removesuffix("\r")
+        line.tag + next(added if line.tag == "+" else theirs).removesuffix("\r")
         for line in hunk.lines
     ]
     header = f"@@ -{start + 1},{count} +{start + 1},{len(hunk.new)} @@"
@@ -124,6 +168,16 @@ def _suggest(file: FileText, hunk: Hunk, closest: Closest, budget: Budget) -> st
     if len(text) > _MAX_SUGGESTION or _UNENCODABLE.search(text):
         return None
     return text if _applies(text, file, budget) else None
+
+
+def _cleaned(added: list[str], closest: Closest) -> list[str]:
+    """Added lines without the mistake that the old lines show, if all of them seem to have it."""
+    kind = closest.first_difference.kind
+    if kind == "html-escaping":
+        return [html.unescape(text) for text in added]
+    bare = [without_line_number(text) for text in added]
+    numbered = all(one != other for one, other in zip(added, bare, strict=True))
+    return bare if kind == "line-number-prefix" and numbered else added
 
 
 def _applies(text: str, file: FileText, budget: Budget) -> bool:

@@ -21,7 +21,7 @@ Kind = Literal[
 ]
 
 _MAX_LENGTH = 10_000
-_LINE_NUMBER = re.compile(r"\s{0,8}\d{1,7}\s{0,3}[|:\t→]\s?")
+_LINE_NUMBER = re.compile(r"\s{0,8}\d{1,7}(?:\t| {0,3}[|:→] ?)")
 _TYPOGRAPHIC = str.maketrans(
     {
         "\u2018": "'",
@@ -64,14 +64,19 @@ def kind_of_difference(expected: str, actual: str) -> Kind:
         return "typographic-characters"
     if html.unescape(one) == html.unescape(other):
         return "html-escaping"
-    if _LINE_NUMBER.sub("", expected, count=1).strip() == other:
+    if without_line_number(expected).strip() == other:
         return "line-number-prefix"
     if one.casefold() == other.casefold():
         return "letter-case"
     return "content"
 
 
+def without_line_number(line: str) -> str:
+    """`line` as it was before somebody numbered it, as far as that shows."""
+    return _LINE_NUMBER.sub("", line, count=1)
+
+
 def loosely(line: str) -> str:
     """`line` without what `kind_of_difference` has a name for. For finding, never for placing."""
-    line = html.unescape(_LINE_NUMBER.sub("", line, count=1)).translate(_TYPOGRAPHIC)
+    line = html.unescape(without_line_number(line)).translate(_TYPOGRAPHIC)
     return "".join(line.split()).casefold()

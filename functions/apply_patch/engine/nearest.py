@@ -27,6 +27,7 @@ _SIMILAR_LENGTH = 200  # characters compared
 _SIMILAR_RATIO = 0.6
 _SIMILAR_COMPARED = 20  # lines compared in full
 _ALIGNED = 60  # lines compared behind the common head
+_ALIKE_LENGTH = 10_000  # characters of a line compared
 _SLACK = 3  # file lines above the place that are looked at too
 
 
@@ -52,7 +53,7 @@ class Closest:
     matched: int
     """How many of the old lines are equal there."""
     alike: int
-    """How many are equal but for blanks at either end."""
+    """How many are equal but for blanks, escaping and whatever else `loosely` looks past."""
     first_difference: LineDifference
 
 
@@ -65,7 +66,7 @@ def find_closest(file: FileText, hunk: Hunk, budget: Budget) -> Closest | None:
         start = _most_similar(file, hunk, budget)
     if start is None:
         return None
-    budget.spend(1_000 + 8 * len(hunk.old))
+    budget.spend(1_000 + sum(16 + len(line.text) // 25 for line in hunk.old))
     laid = [
         (hunk.readings(line), file.lines[start + i])
         for i, line in enumerate(hunk.old)
@@ -74,7 +75,7 @@ def find_closest(file: FileText, hunk: Hunk, budget: Budget) -> Closest | None:
     return Closest(
         start,
         matched=sum(_equal(readings, actual) for readings, actual in laid),
-        alike=sum(actual.strip() in {x.strip() for x in readings} for readings, actual in laid),
+        alike=sum(_alike(readings, actual) for readings, actual in laid),
         first_difference=_first_difference(file, hunk, start),
     )
 
@@ -82,6 +83,12 @@ def find_closest(file: FileText, hunk: Hunk, budget: Budget) -> Closest | None:
 def _equal(readings: tuple[str, ...], actual: str) -> bool:
     key = fold(actual, Tier.TRAILING_BLANKS)
     return any(fold(reading, Tier.TRAILING_BLANKS) == key for reading in readings)
+
+
+def _alike(readings: tuple[str, ...], actual: str) -> bool:
+    if any(reading.strip() == actual.strip() for reading in readings):
+        return True
+    return loosely(readings[0][:_ALIKE_LENGTH]) == loosely(actual[:_ALIKE_LENGTH])
 
 
 def _laid_equal(file: FileText, hunk: Hunk, start: int, index: int) -> bool:
@@ -161,7 +168,12 @@ def _first_difference(file: FileText, hunk: Hunk, start: int) -> LineDifference:
     low = max(0, start + head - (0 if head else _SLACK))
     there = file.lines[low : max(low, start + head) + _ALIGNED + _SLACK]
     ours, theirs = [line.text.strip() for line in old], [line.strip() for line in there]
-    for tag, i, i_end, j, j_end in SequenceMatcher(None, ours, theirs, False).get_opcodes():
+    matcher = SequenceMatcher(None, ours, theirs, False)
+    found = sum(block.size for block in matcher.get_matching_blocks())
+    if sum(_laid_equal(file, hunk, start, head + i) for i in range(len(old))) >= found:
+        # Moving lines about explains no more of them than taking each as it lies.
+        return _difference(file, hunk.old[head], start + head)
+    for tag, i, i_end, j, j_end in matcher.get_opcodes():
         if tag == "equal":
             for line, k in zip(old[i:i_end], range(j, j_end), strict=True):
                 if not _equal(hunk.readings(line), there[k]):

@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from .budget import Budget, OutOfBudgetError
-from .describe import CANDIDATE_STEPS, MAX_TEXT, cut, describe_candidates, describe_mismatch, ranges
+from .describe import (
+    CANDIDATE_STEPS,
+    MAX_TEXT,
+    cut,
+    describe_candidates,
+    describe_insertion,
+    describe_mismatch,
+    ranges,
+)
 from .hunk import Hunk
 from .lines import FileText
 
@@ -67,6 +75,10 @@ class Conflict:
     """0-based starts of equal places."""
     applied_at: int | None = None
     """0-based line where the change already stands."""
+    start: int | None = None
+    """0-based line where the hunk goes, if it is not its place that is wrong."""
+    beside: tuple[int, int] | None = None
+    """The hunk that it has to be joined with: its number and the 0-based line where it goes."""
     similar: tuple[str, ...] = ()
     """Paths that may have been meant."""
     fitting: tuple[int, ...] = ()
@@ -82,28 +94,22 @@ class Conflict:
         if file and not _affords(budget, len(file.lines) // 4):
             file = None
         if file:
-            out |= {
-                "fileSha256": file.sha256,
-                "lineCount": len(file.lines),
-                "eol": file.eol,
-                "finalNewline": file.terminated and bool(file.lines),
-            }
+            out |= _describe_file(file)
         out["code"] = self.code
         if hunk:
-            out |= {
-                "hunk": hunk.number,
-                "header": cut(hunk.header),
-                "patchLine": hunk.header_line,
-            }
-            if hunk.start is not None:
-                out["expectedAt"] = hunk.start
-        if file and hunk and self.code == "CONTEXT_MISMATCH":
-            comparison, sentence = describe_mismatch(file, hunk, budget)
+            out |= _describe_header(hunk)
+        if self.start is not None:
+            out["startLine"] = self.start + 1
+        if self.beside:
+            number, start = self.beside
+            out["joinWith"] = {"hunk": number, "startLine": start + 1}
+        elif file and hunk and self.code in _COMPARED:
+            comparison, sentence = _COMPARED[self.code](file, hunk, budget)
             out |= comparison
             if sentence:
                 hints.insert(0, sentence)
-        if file and self.matches and _affords(budget, CANDIDATE_STEPS):
-            out |= describe_candidates(file, self.matches)
+        if file and hunk and self.matches and _affords(budget, CANDIDATE_STEPS):
+            out |= describe_candidates(file, hunk, self.matches)
         if self.applied_at is not None:
             out["appliedAt"] = self.applied_at + 1
         if self.similar:
@@ -111,6 +117,24 @@ class Conflict:
         if self.fitting:
             hints.append(f"Hunks of this file that fit: {ranges(self.fitting)}.")
         return out | {"hint": cut(" ".join(hints), 2 * MAX_TEXT)}
+
+
+def _describe_file(file: FileText) -> dict[str, Any]:
+    return {
+        "fileSha256": file.sha256,
+        "lineCount": len(file.lines),
+        "eol": file.eol,
+        "finalNewline": file.terminated and bool(file.lines),
+    }
+
+
+def _describe_header(hunk: Hunk) -> dict[str, Any]:
+    stated = {} if hunk.start is None else {"expectedAt": hunk.start}
+    shown = {"hunk": hunk.number, "header": cut(hunk.header), "patchLine": hunk.header_line}
+    return shown | stated
+
+
+_COMPARED = {"CONTEXT_MISMATCH": describe_mismatch, "UNANCHORED_INSERT": describe_insertion}
 
 
 @dataclass(frozen=True)
@@ -138,9 +162,9 @@ def conflict_details(
 ) -> dict[str, Any]:
     """`{"conflicts": [...], "fits": [...], "omitted": n}` within the bounds.
 
-    What does not fit is dropped from the end: first suggestions, then shown lines and candidates'
-    scopes, then whole conflicts, which `omitted` counts. `fitsOmitted` counts entries left out of
-    `fits`.
+    What does not fit is dropped from the end: first the lines beside candidates, then suggestions,
+    shown lines and candidates' scopes, then whole conflicts, which `omitted` counts. `fitsOmitted`
+    counts entries left out of `fits`.
     """
     shown = [conflict.to_dict(budget) for conflict in conflicts[:MAX_CONFLICTS]]
     fitting = [fit.to_dict() for fit in fits]
@@ -153,7 +177,7 @@ def conflict_details(
     }
     if len(fitting) < len(fits):
         out["fitsOmitted"] = len(fits) - len(fitting)
-    for field in ("suggestedHunk", "actual", "candidateScopes", "header"):
+    for field in ("candidateLines", "suggestedHunk", "actual", "candidateScopes", "header"):
         for conflict in reversed(shown):
             if _size(out) <= MAX_DETAIL_BYTES:
                 return out

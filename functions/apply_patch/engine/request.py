@@ -88,9 +88,8 @@ def _check_paths(files: Sequence[FileChange]) -> list[Invalid]:
             seen.add(path)
     for path in sorted(seen):
         parts = path.split("/")
-        above = next((p for n in range(1, len(parts)) if (p := "/".join(parts[:n])) in seen), None)
-        if above is not None:
-            hint = f"Another entry uses {above} as a file, so it cannot be a directory here."
+        if any("/".join(parts[:n]) in seen for n in range(1, len(parts))):
+            hint = "Another entry uses a part of this path as a file; here it would be a directory."
             invalid.append(Invalid(path, "PATH_CLASH", hint))
     return invalid
 

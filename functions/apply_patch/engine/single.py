@@ -157,7 +157,18 @@ def _edit(path: str, file: FileText, patch: Patch, budget: Budget) -> Change | l
             f"This hunk and hunk {earlier.hunk.number} change the same lines, from line "
             f"{later.start + 1} on. All hunks refer to the file as it is now: join the two."
         )
-        failed.append(Conflict(path, "OVERLAP", hint, file=file, hunk=later.hunk))
+        beside = (earlier.hunk.number, earlier.start)
+        failed.append(
+            Conflict(
+                path,
+                "OVERLAP",
+                hint,
+                file=file,
+                hunk=later.hunk,
+                start=later.start,
+                beside=beside,
+            )
+        )
     if failed:
         unfit = {conflict.hunk.number for conflict in failed if conflict.hunk}
         fitting = tuple(h.number for h in patch.hunks if h.number not in unfit)
@@ -190,8 +201,8 @@ def _unplaced(path: str, file: FileText, found: Unplaced) -> Conflict:
     elif found.matches:
         code = "AMBIGUOUS"
         hint = (
-            "The old lines of this hunk stand at several places. Add context lines that only the "
-            "right place has."
+            "The old lines of this hunk stand at several places. Choose one of candidates, add the "
+            "lines that candidateLines shows beside it as context, and state its line."
         )
     elif found.applied_at is not None:
         code = "ALREADY_APPLIED"

@@ -180,7 +180,61 @@ def test_ambiguity_lists_the_places_and_what_they_stand_in():
     conflict = one_conflict(before, "@@\n-    x = 1\n+    x = 2\n")
     assert conflict["code"] == "AMBIGUOUS"
     assert conflict["candidates"] == [3, 6]
-    assert conflict["candidateScopes"] == ["def go():", "def run():"]
+    assert conflict["candidateScopes"] == ["class A: > def go():", "class B: > def run():"]
+    assert conflict["candidateLines"] == [
+        "1| class A:\n2|   def go():\n4| class B:\n5|   def run():",
+        "4| class B:\n5|   def run():",
+    ]
+
+
+def test_a_candidate_with_the_lines_beside_it_is_a_place():
+    before = b"class A:\n  def go():\n    x = 1\nclass B:\n  def run():\n    x = 1\n"
+    patch = "@@ -5,2 +5,2 @@\n   def run():\n-    x = 1\n+    x = 2\n"
+    assert patched(before, patch).endswith(b"    x = 2\n")
+
+
+def test_the_candidates_next_to_the_stated_line_are_shown():
+    before = b"same\n" * 40
+    conflict = one_conflict(before, "@@ -31 +31 @@\n-same\n+other\n")
+    assert conflict["candidates"] == list(range(25, 37))
+
+
+def test_added_lines_alone_are_shown_the_place_that_their_header_names():
+    before = b"".join(b"line %d\n" % n for n in range(1, 41)) + b"def last():\n    pass\n"
+    numbered = one_conflict(before, "@@ -20,0 +21 @@\n+new\n")
+    assert numbered["code"] == "UNANCHORED_INSERT"
+    assert numbered["actual"].split("\n")[4:7] == ["19| line 19", "20| line 20", "21| line 21"]
+    assert numbered["hint"].startswith("The header's number points at line 20")
+    named = one_conflict(before, "@@ def last():\n+    new\n")
+    assert "41| def last():" in named["actual"]
+    unknown = one_conflict(before, "@@ def first():\n+    new\n")
+    assert "actual" not in unknown
+
+
+def test_overlapping_hunks_are_told_where_both_go():
+    before = b"".join(b"line %d\n" % n for n in range(1, 10))
+    patch = "@@ -2,2 +2,2 @@\n line 2\n-line 3\n+three\n@@ -3,2 +3,2 @@\n line 3\n-line 4\n+four\n"
+    conflict = one_conflict(before, patch)
+    assert conflict["code"] == "OVERLAP"
+    assert (conflict["hunk"], conflict["startLine"]) == (2, 3)
+    assert conflict["joinWith"] == {"hunk": 1, "startLine": 2}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "kind"),
+    [
+        (lambda line: f"{line[0]}   7\t{line[1:]}", "line-number-prefix"),
+        (lambda line: line.replace("<", "&lt;").replace(">", "&gt;"), "html-escaping"),
+    ],
+)
+def test_a_suggestion_leaves_out_what_was_put_on_every_line(spoil, kind):
+    before = b"if a < b:\n    one(a > 1)\n    two(a > 2)\n"
+    body = [" if a < b:", "     one(a > 1)", "-    two(a > 2)", "+    three(a > 3)"]
+    patch = "@@ -1,3 +1,3 @@\n" + "".join(spoil(line) + "\n" for line in body)
+    conflict = one_conflict(before, patch)
+    assert conflict["closest"]["firstDiff"]["kind"] == kind
+    after = patched(before, conflict["suggestedHunk"])
+    assert after == b"if a < b:\n    one(a > 1)\n    three(a > 3)\n"
 
 
 def test_a_replay_names_the_line_where_the_change_stands():
