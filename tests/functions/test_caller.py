@@ -108,6 +108,12 @@ def test_on_bedrock_a_token_is_good_in_its_own_session_only(secret, surface):
     assert call(mine, surface)["count"] == 1
 
 
+def test_on_bedrock_an_event_without_a_session_takes_no_token(secret):
+    event = events.build(SPEC, args(), "bedrock", token=token()).payload
+    del event["sessionId"]
+    assert reason(events.unwrap(make()(event, Context()))) == "TOKEN_SESSION"
+
+
 def test_a_token_of_a_session_is_good_on_bedrock_only(secret):
     assert reason(call(token(session_id="s-1"), "direct")) == "TOKEN_SESSION"
     assert reason(call(token(session_id="s-1"), "gateway")) == "TOKEN_SESSION"
@@ -235,11 +241,11 @@ def test_a_token_and_its_claims_are_neither_answered_nor_logged(secret, capsys):
     assert KEY not in said
 
 
-def test_history_is_told_the_subject(secret):
+def test_history_is_told_the_subject_and_unknown_scopes_are_dropped(secret):
     from functions._runtime.caller import Presented, authorise
 
     ring = keys.ring(settings.settings().caller_keys)
-    presented = Presented("direct", None, token())
+    presented = Presented("direct", None, token(scopes=[*WRITE, "moon:land"]))
     found = authorise(presented, SPEC, settings.settings(), now_ms=NOW_S * 1000, ring=ring)
     assert (found.name, found.tenant) == ("ada", "default")
     assert found.scopes == {"workspace:write"}
