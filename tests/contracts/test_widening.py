@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-import re
 from functools import cache
 
 import pytest
@@ -19,62 +17,18 @@ from contracts.dialects.lost import lost
 from contracts.dialects.targets import TARGETS
 from contracts.schema_nodes import present
 from tests.contracts.examples import CHANGES, EXAMPLES
+from tests.contracts.schema_values import values
 
 SPECS = (*registry.specs(), *EXAMPLES)
 PATCH = registry.find("apply_patch_v1")
 NATIVE = ("json-schema", "gateway", "mcp", "converse", "langchain")
 TEXT = ("bedrock", "bedrock-function")
-LENGTH_MAX = 60
-"""The longest text that is made, unless a bound asks for more."""
 
 
 @cache
 def arguments_of(spec, dialect):
     """The schema of the arguments that a target is sent."""
     return schemas(emitted(spec, dialect), dialect)["input"]
-
-
-def values(schema):
-    """Any value that a schema allows, small ones and those at a bound alike."""
-    if "const" in schema:
-        return st.just(schema["const"])
-    if "enum" in schema:
-        return st.sampled_from(schema["enum"])
-    for key in ("oneOf", "anyOf"):
-        if key in schema:
-            return st.one_of(*(values(branch) for branch in schema[key]))
-    return {
-        "object": objects,
-        "array": arrays,
-        "string": texts,
-        "integer": lambda s: st.integers(s.get("minimum"), s.get("maximum")),
-        "boolean": lambda _: st.booleans(),
-        "null": lambda _: st.none(),
-    }[schema["type"]](schema)
-
-
-def objects(schema):
-    fields = {name: values(child) for name, child in schema["properties"].items()}
-    needed = {name: fields[name] for name in schema.get("required", [])}
-    others = {name: field for name, field in fields.items() if name not in needed}
-    return st.fixed_dictionaries(needed, optional=others)
-
-
-def arrays(schema):
-    low, high = schema.get("minItems", 0), schema["maxItems"]
-    return st.lists(values(schema["items"]), min_size=low, max_size=min(high, low + 2))
-
-
-def texts(schema):
-    low, high = schema.get("minLength", 0), schema.get("maxLength", LENGTH_MAX)
-    if "pattern" in schema:
-        made = st.from_regex(re.compile(schema["pattern"]), fullmatch=True)
-        # A pattern bounds itself; only a length beside it bounds it further.
-        high = schema.get("maxLength", math.inf)
-        return made.filter(lambda text: low <= len(text) <= high and not text.endswith("\n"))
-    small = st.text(min_size=low, max_size=min(high, max(low, LENGTH_MAX)))
-    edges = st.sampled_from(sorted({low, min(high, 10_000)})).map(lambda n: "x" * n)
-    return st.one_of(small, edges)
 
 
 def without_null(value):
