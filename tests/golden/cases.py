@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from agents import events
 from contracts import registry
+from contracts.spec import ToolSpec
 
 HOME = Path(__file__).parent
+Build = Callable[[ToolSpec, dict[str, Any], events.Surface], events.Event]
 
 
 class Workspaces(Protocol):
@@ -42,8 +45,8 @@ class Case:
     def id(self) -> str:
         return f"{self.tool}-{self.surface}-{self.data['name'].replace(' ', '-')}"
 
-    def play(self, target: Any, workspaces: Workspaces) -> None:
-        """Run the case and assert what it expects."""
+    def play(self, target: Any, workspaces: Workspaces, build: Build = events.build) -> None:
+        """Run the case and assert what it expects. `build` makes an event of the arguments."""
         spec = registry.find(self.tool)
         fresh = _fresh()
         root = fresh["$ROOT"]
@@ -54,7 +57,7 @@ class Case:
             filled = _filled(order, fresh)
             workspaces.put_order(filled, filled.pop("$tenant", "default"))
         for arguments in [*given.get("calls", []), self.data["arguments"]]:
-            event = events.build(spec, _filled(arguments, fresh), self.surface)
+            event = build(spec, _filled(arguments, fresh), self.surface)
             result = events.unwrap(target.send(spec, event))
         differences = list(_differences(_filled(self.data["expect"], fresh), result))
         assert not differences, (differences, result)
