@@ -145,6 +145,17 @@ def test_an_extreme_text_is_only_ever_text(spec):
         assert hostile.call(spec, form, {**arguments, text: 1}).code == "VALIDATION"
 
 
+@pytest.mark.parametrize("form", ["bedrock", "bedrock-function"])
+def test_an_extreme_value_in_any_field_of_an_envelope_is_answered(form):
+    spec = SPECS[0]
+    sent = hostile.event(spec, form, sample(spec))
+    for field in sent:
+        for value in [*REFUSED.values(), *TEXTS.values()]:
+            for odd in (value, {"k": value, "user": "u"}, [value]):
+                answer = hostile.send(spec, {**sent, field: odd})
+                assert answer.raw["response"].keys() >= {"actionGroup"} - {field}
+
+
 @each_tool
 def test_names_that_only_look_like_arguments_are_unknown(spec):
     arguments, needed = sample(spec), set(schema_of(spec)["required"]) - {"schemaVersion"}
