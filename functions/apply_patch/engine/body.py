@@ -78,7 +78,7 @@ def is_structure(lines: list[str], at: int, stop: int) -> bool:
 
 def has_cr(lines: Sequence[str]) -> bool:
     """Whether any line ends in CR."""
-    return any(line.endswith("\r") for line in lines)
+    return "\r" in [line[-1:] for line in lines]
 
 
 def _is_marker(line: str) -> bool:

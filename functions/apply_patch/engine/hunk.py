@@ -59,27 +59,30 @@ class Hunk:
     @cached_property
     def old(self) -> tuple[HunkLine, ...]:
         """Context and removed lines: what the file must hold."""
-        return tuple(line for line in self.lines if line.tag != "+")
+        return tuple([line for line in self.lines if line.tag != "+"])
 
     @cached_property
     def new(self) -> tuple[HunkLine, ...]:
         """Context and added lines: what the file holds afterwards."""
-        return tuple(line for line in self.lines if line.tag != "-")
+        return tuple([line for line in self.lines if line.tag != "-"])
 
     @cached_property
     def loose(self) -> bool:
         """Whether some context lost its leading blank, so that any context line may have."""
-        return any(line.bare for line in self.lines)
+        return True in [line.bare for line in self.lines]
 
     @cached_property
     def adds(self) -> bool:
         """Whether the hunk has an added line."""
-        return any(line.tag == "+" for line in self.lines)
+        return "+" in [line.tag for line in self.lines]
 
     @cached_property
     def changes(self) -> bool:
         """Whether the two sides differ at all."""
-        return [(x.text, x.newline) for x in self.old] != [(x.text, x.newline) for x in self.new]
+        old, new = self.old, self.new
+        return [x.text for x in old] != [x.text for x in new] or (
+            [x.newline for x in old] != [x.newline for x in new]
+        )
 
     @cached_property
     def has_telling_context(self) -> bool:

@@ -9,16 +9,15 @@ state unless the two sides of the patch disagree about it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
+from typing import NamedTuple
 
 from .hunk import Hunk, HunkLine
 from .lines import BOM, FileText, Tier
 from .locate import Placed
 
 
-@dataclass(frozen=True)
-class _Edit:
+class _Edit(NamedTuple):
     """Lines `start` up to `end` of the file give way to `added`."""
 
     start: int
@@ -30,8 +29,7 @@ class _Edit:
         return self.start == self.end
 
 
-@dataclass(frozen=True, eq=False)
-class Work:
+class Work(NamedTuple):
     """A placed hunk and its changes, of which it has at least one."""
 
     hunk: Placed
