@@ -71,6 +71,8 @@ bench: $(STAMP) ## Measure beside peers, as ratios from one run
 	@$(PY) -m benchmarks.idempotency
 	@$(PY) -m benchmarks.workspace
 	@$(PY) -m benchmarks.search
+	@$(PY) -m benchmarks.patch
+	@$(PY) -m benchmarks.patch_repair
 
 .PHONY: deploy
 deploy: $(STAMP) ## Deploy to your AWS account (STAGE=dev|prod, SURFACES, STACKS, ARGS for the CDK CLI)
