@@ -156,6 +156,20 @@ def test_an_extreme_value_in_any_field_of_an_envelope_is_answered(form):
                 assert answer.raw["response"].keys() >= {"actionGroup"} - {field}
 
 
+@pytest.mark.parametrize("form", ["direct", "gateway", "bedrock"])
+def test_an_extreme_token_is_refused_and_not_repeated(form):
+    spec = SPECS[0]
+    for value in [*REFUSED.values(), *TEXTS.values(), *CARRIERS, "a.b", f"{CANARY}.{CANARY}"]:
+        sent = hostile.event(spec, form, sample(spec))
+        if form == "bedrock":
+            sent["sessionAttributes"] = {"_caller": value}
+        else:
+            sent = {**sent, "_caller": value}
+        answer = hostile.send(spec, sent, hostile.context(spec, form))
+        assert (answer.code, answer.requests) == ("FORBIDDEN", [])
+        assert CANARY not in json.dumps(answer.result) + answer.log
+
+
 @each_tool
 def test_names_that_only_look_like_arguments_are_unknown(spec):
     arguments, needed = sample(spec), set(schema_of(spec)["required"]) - {"schemaVersion"}
