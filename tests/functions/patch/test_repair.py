@@ -10,7 +10,7 @@ from benchmarks.patch_repair import measure, overall
 
 @pytest.fixture(scope="module")
 def tallies():
-    return measure(cases("test", 12))
+    return measure(cases("test", 8))
 
 
 def test_one_turn_repairs_four_of_five_conflicts(tallies):
