@@ -84,6 +84,37 @@ def test_a_file_that_was_changed_since_is_not_lost(stores: Stores):
     assert workspace(stores).snapshot().revision == before
 
 
+def test_a_file_that_came_where_a_directory_was_is_not_lost(stores: Stores):
+    found(stores)
+    change(stores, FileWrite("a/b", b"1"), FileWrite("c/d/e", b"1"))
+    gone = change(stores, FileWrite("a/b", None), FileWrite("c/d/e", None))
+    change(stores, FileWrite("a", b"precious"), FileWrite("c/d", b"precious, too"))
+    with pytest.raises(UndoRefusedError, match=r"changed again since 3-.*: a/b, c/d/e"):
+        undone(stores, gone)
+    assert files(stores) == {"a": b"precious", "c/d": b"precious, too"}
+
+
+@pytest.mark.parametrize(
+    ("was", "came"), [("a.txt", "A.txt"), ("Dir/x", "dir/y"), ("cafe\u0301", "caf\u00e9")]
+)
+def test_a_name_that_some_file_system_takes_for_another_does_not_come_back(stores, was, came):
+    found(stores)
+    change(stores, FileWrite(was, b"1"))
+    gone = change(stores, FileWrite(was, None))
+    change(stores, FileWrite(came, b"2"))
+    with pytest.raises(UndoRefusedError, match="in case or unicode form only"):
+        undone(stores, gone)
+    assert files(stores) == {came: b"2"}
+
+
+def test_a_move_to_another_case_can_be_undone(stores: Stores):
+    found(stores)
+    change(stores, FileWrite("a.txt", b"1"))
+    moved = change(stores, FileWrite("a.txt", None), FileWrite("A.txt", b"1"))
+    undone(stores, moved)
+    assert files(stores) == {"a.txt": b"1"}
+
+
 def test_the_same_revision_is_not_taken_back_twice(stores: Stores):
     found(stores)
     change(stores, FileWrite("a", b"1"))

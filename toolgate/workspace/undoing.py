@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from contracts.errors import NotFoundError
 from functions._runtime.workspace.heads import Commit, commit_items, parse_revision
-from functions._runtime.workspace.names import shown
+from functions._runtime.workspace.names import decode, fold, shown
 from functions._runtime.workspace.objects import (
     DIRECTORY,
     Tree,
@@ -49,9 +49,10 @@ def undo(
 ) -> UndoResult:
     """Take back what `revision` changed, whatever later revisions did to other files.
 
-    Raises UndoRefusedError if one of its files was changed since, or everything is as it was
-    before, or the workspace moved meanwhile; InvalidArgumentsError and NotFoundError for what is
-    no revision of this workspace; UnavailableError.
+    Raises UndoRefusedError if one of its files was changed since, or something stands where one
+    must come back (also under a name that differs in case only), or everything is as it was before,
+    or the workspace moved meanwhile; InvalidArgumentsError and NotFoundError for what is no
+    revision of this workspace; UnavailableError.
     """
     remote = Remote(stores, tenant, repo_root)
     asked, head = parse_revision(revision), remote.head()
@@ -62,6 +63,7 @@ def undo(
         raise UndoRefusedError("the first revision has nothing before it; toolgate workspace rm")
     changes = differences(remote.objects.tree, row.parent, row.tree)
     _refuse_overtaken(remote.objects.tree, row, head.tree, changes)
+    _refuse_twins(remote.objects.tree, head.tree, changes)
     root, objects = replaced(remote.objects.tree, head.tree, {c.path: c.old for c in changes})
     if root == head.tree:
         raise UndoRefusedError(f"{revision} changed nothing, so there is nothing to take back")
@@ -130,16 +132,49 @@ def _hang_up(directories: dict[bytes, Tree], path: bytes, objects: dict[str, byt
 def _refuse_overtaken(
     read_tree: ReadTree, row: LogEntry, head: str, changes: list[Difference]
 ) -> None:
-    """What is not as the revision left it would lose what came later."""
+    """What is not as the revision left it would lose what came later.
+
+    That nothing is at a path is compared with its reason, too: a file that came later may stand
+    where a directory of the path was.
+    """
     overtaken = [
-        change.path
+        shown(change.path)
         for change in changes
-        if lookup(read_tree, head, change.path).entry
-        != lookup(read_tree, row.tree, change.path).entry
+        if lookup(read_tree, head, change.path) != lookup(read_tree, row.tree, change.path)
     ]
     if overtaken:
-        named = ", ".join(shown(path) for path in overtaken[:SHOWN_MAX])
-        more = f" and {len(overtaken) - SHOWN_MAX} more" if len(overtaken) > SHOWN_MAX else ""
         raise UndoRefusedError(
-            f"changed again since {row.revision}: {named}{more}; undo the later revisions first"
+            f"changed again since {row.revision}: {_named(overtaken)}; "
+            "undo the later revisions first"
         )
+
+
+def _refuse_twins(read_tree: ReadTree, head: str, changes: list[Difference]) -> None:
+    """No tool makes two names that some file system takes for one; nor does an undo."""
+    going = {change.path for change in changes if change.old is None}
+    back = [change.path for change in changes if change.old is not None]
+    twins = [shown(twin) for path in back if (twin := _twin(read_tree, head, path, going))]
+    if twins:
+        raise UndoRefusedError(
+            f"what comes back would differ in case or unicode form only from {_named(twins)}"
+        )
+
+
+def _twin(read_tree: ReadTree, head: str, path: bytes, going: set[bytes]) -> bytes | None:
+    """What stays at `head` beside a new part of `path` under the same name to some file systems."""
+    at, tree = b"", read_tree(head)
+    for name in path.split(b"/"):
+        entry = tree.get(name)
+        if entry is None:
+            folded = fold(decode(name))
+            twins = (at + other for other in tree if fold(decode(other)) == folded)
+            return next((twin for twin in twins if twin not in going), None)
+        if entry.mode != DIRECTORY:
+            return None
+        at, tree = at + name + b"/", read_tree(entry.oid)
+    return None
+
+
+def _named(paths: list[str]) -> str:
+    more = f" and {len(paths) - SHOWN_MAX} more" if len(paths) > SHOWN_MAX else ""
+    return ", ".join(paths[:SHOWN_MAX]) + more
