@@ -1,8 +1,9 @@
 """What was promised: the digest of a published version, and the documents that are committed.
 
 A published version's schema never changes. Its digest covers what callers depend on: input,
-output, codes with their `retryable`, effect and approval. Descriptions, owner, status and timeout
-may change.
+output, codes with their `retryable`, effect and approval. Scopes and the arguments that are checked
+as paths stand in no schema; they are kept beside the digest and stay as well. Descriptions, owner,
+status and timeout may change.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from contracts.spec import ToolSpec
 
 DIGESTS = "contracts/schemas/digests.json"
-"""Digest and reviewer of every published version, by key."""
+"""Digest, scopes, path arguments and reviewer of every published version, by `name@major`."""
 ACTION = "contracts/schemas/agent_action.json"
 """What a model may answer with where it has no tools, in every form."""
 INDEX = "contracts/schemas/index.json"
@@ -51,6 +52,14 @@ def digest_of(promised: dict[str, Any]) -> str:
     """The digest of a promise that was made before."""
     text = canonical(promised)
     return f"sha256:{hashlib.sha256(text.encode('utf-8')).hexdigest()}"
+
+
+def beside(spec: ToolSpec) -> dict[str, list[str]]:
+    """What is promised and no schema says: `{scopes, paths}`, `paths` as JSON pointers."""
+    return {
+        "scopes": sorted(spec.scopes),
+        "paths": sorted(pointer for pointer, _ in spec.path_rules),
+    }
 
 
 def documents(specs: Iterable[ToolSpec]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +13,7 @@ from rich.table import Table
 from contracts import publishing, registry
 from contracts.dialects import DIALECTS
 from contracts.dialects.targets import UnportableError
+from contracts.spec import Status
 from toolgate import checklist, schema_files
 from toolgate.errors import CommandError
 
@@ -110,4 +112,6 @@ def publish(
     """Publish a version: from now on its schema never changes."""
     spec = registry.find(name)
     schema_files.publish(spec, read_by)
+    active = replace(spec, status=Status.ACTIVE)
+    schema_files.write([active if one is spec else one for one in registry.specs()])
     typer.echo(f"{spec.key} is published as {publishing.digest(spec)}")

@@ -32,7 +32,7 @@ def store(spec: ToolSpec, root: Path) -> None:
     place.write_text(publishing.dump(publishing.promise(spec)), encoding="utf-8")
 
 
-def broken(spec: ToolSpec, published: Mapping[str, str], root: Path) -> Iterator[str]:
+def broken(spec: ToolSpec, published: Mapping[str, Any], root: Path) -> Iterator[str]:
     """How a published contract differs from its promise; `published` is its entry of the digests.
 
     One sentence a change: the part, the class of the change, where it is, from what to what.
@@ -44,14 +44,27 @@ def broken(spec: ToolSpec, published: Mapping[str, str], root: Path) -> Iterator
         fault = "is missing" if kept is None else f"is not what {publishing.DIGESTS} has"
         yield f"{path(spec)} {fault}: bring back what was published as {published['version']}"
         if moved:
-            yield f"its schema is not the one published as {published['version']}{_advice(spec)}"
+            yield (
+                f"its schema is not the one published as {published['version']}"
+                f"{_advice(spec, root)}"
+            )
     elif moved:
         for change in _changes(kept, publishing.promise(spec)):
-            yield change + _advice(spec)
+            yield change + _advice(spec, root)
+    for what, now in publishing.beside(spec).items():
+        was = published.get(what)
+        if was != now:
+            yield f"{what}: breaking: {_listed(was)} -> {_listed(now)}{_advice(spec, root)}"
 
 
-def _advice(spec: ToolSpec) -> str:
-    return f"; undo the change, or make it {spec.name} v{spec.major + 1}"
+def _listed(values: list[str] | None) -> str:
+    return "not recorded" if values is None else ", ".join(values) or "none"
+
+
+def _advice(spec: ToolSpec, root: Path) -> str:
+    there = (root / spec.contract_path).parent.glob("v*.py")
+    taken = [int(path.stem[1:]) for path in there if path.stem[1:].isdigit()]
+    return f"; undo the change, or make it {spec.name} v{max([spec.major, *taken]) + 1}"
 
 
 def _changes(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:

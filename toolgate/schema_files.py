@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from contracts import publishing
 from contracts.spec import Status
@@ -72,10 +72,10 @@ def write(specs: Iterable[ToolSpec], root: Path = ROOT) -> list[str]:
     return changed
 
 
-def digests(root: Path = ROOT) -> dict[str, dict[str, str]]:
-    """What was published, by `name@major`: version, digest and who read it."""
+def digests(root: Path = ROOT) -> dict[str, dict[str, Any]]:
+    """What was published, by `name@major`: version, digest, scopes, paths and who read it."""
     text = _text(root / publishing.DIGESTS)
-    found: dict[str, dict[str, str]] = json.loads(text) if text else {}
+    found: dict[str, dict[str, Any]] = json.loads(text) if text else {}
     return found
 
 
@@ -99,8 +99,13 @@ def publish(spec: ToolSpec, read_by: str, root: Path = ROOT) -> None:
     contract.write_text(source.replace(DRAFT_LINE, ACTIVE_LINE), encoding="utf-8")
 
 
-def _record(spec: ToolSpec, read_by: str, known: dict[str, dict[str, str]], root: Path) -> None:
-    entry = {"version": spec.version, "digest": publishing.digest(spec), "readBy": read_by}
+def _record(spec: ToolSpec, read_by: str, known: dict[str, dict[str, Any]], root: Path) -> None:
+    entry = {
+        "version": spec.version,
+        "digest": publishing.digest(spec),
+        **publishing.beside(spec),
+        "readBy": read_by,
+    }
     promises.store(spec, root)
     known = dict(sorted({**known, spec.record_prefix: entry}.items()))
     (root / publishing.DIGESTS).write_text(publishing.dump(known), encoding="utf-8")

@@ -121,7 +121,7 @@ def test_the_project_as_it_is_breaks_no_rule(title):
         (
             TITLES[10],
             replace(PATCH, approval=Approval.DUAL),
-            "approval: breaking: approval none -> dual; undo the change, or make it apply_patch v2",
+            "approval: breaking: approval none -> dual; undo the change, or make it apply_patch v3",
         ),
         (TITLES[5], replace(READ, summary="Else."), "read_file_v1.json is out of date"),
         (TITLES[11], READ, "apply_patch@1 was published and has no contract"),

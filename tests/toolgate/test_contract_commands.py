@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,6 +16,7 @@ from contracts.spec import Status
 from tests.toolgate.projects import TITLES, copied
 from toolgate import __main__, promises, schema_files
 from toolgate.errors import CommandError
+from toolgate.project import ROOT
 
 PATCH = registry.find("apply_patch_v1")
 NEWEST = registry.find("apply_patch_v2")
@@ -172,14 +174,22 @@ def test_emit_repairs_what_was_edited_and_then_has_nothing_to_do(project):
 
 
 def test_publish_records_the_digest_and_makes_the_draft_active_for_good(project):
+    shutil.copy(ROOT / "README.md", project)
     before = files_of(project)
     code, out, _ = in_project(project, "publish", "read_file", "--read-by", "a reader")
     digest = publishing.digest(READ)
     assert (code, out) == (0, f"read_file@1.0.0 is published as {digest}\n")
-    entry = {"version": "1.0.0", "digest": digest, "readBy": "a reader"}
+    entry = {
+        "version": "1.0.0",
+        "digest": digest,
+        "scopes": ["workspace:read"],
+        "paths": ["/path", "/repoRoot"],
+        "readBy": "a reader",
+    }
     assert schema_files.digests(project)["read_file@1"] == entry
     changed = {name for name, data in files_of(project).items() if before.get(name) != data}
-    assert changed == {READ.contract_path, publishing.DIGESTS, promises.path(READ)}
+    written = {READ.contract_path, publishing.DIGESTS, promises.path(READ), "README.md"}
+    assert changed == written
     promise = json.loads((project / promises.path(READ)).read_text("utf-8"))
     assert publishing.digest_of(promise) == digest
     assert "status=Status.ACTIVE" in (project / READ.contract_path).read_text()
@@ -202,7 +212,7 @@ def test_a_published_schema_that_changes_is_found(project):
     assert "FAIL  published versions keep their digest" in out
     assert (
         "        apply_patch_v1: input: breaking: /properties/files/items/properties/content "
-        "maxLength 500000 -> 400000; undo the change, or make it apply_patch v2\n"
+        "maxLength 500000 -> 400000; undo the change, or make it apply_patch v3\n"
     ) in out
 
 

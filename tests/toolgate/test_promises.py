@@ -16,7 +16,7 @@ from toolgate.project import ROOT
 
 PATCH = registry.find("apply_patch_v1")
 SOURCE = (ROOT / PATCH.contract_path).read_text("utf-8")
-ADVICE = "; undo the change, or make it apply_patch v2"
+ADVICE = "; undo the change, or make it apply_patch v3"
 KEY = "idempotency_key: IdempotencyKey"
 OWN_ERROR = """
 from contracts.errors import DomainError
@@ -181,6 +181,14 @@ EDITS = {
         (f"    {KEY}\n", ""),
         ("    files: ", f"    {KEY}\n    files: "),
         "input: identical: /required is written in another way",
+    ],
+    "a scope": [
+        ("{Scope.WORKSPACE_WRITE}", "{Scope.WORKSPACE_WRITE, Scope.ORDERS_READ}"),
+        "scopes: breaking: workspace:write -> orders:read, workspace:write",
+    ],
+    "a path that is no longer checked as one": [
+        ("        SafePath(),\n", ""),
+        "paths: breaking: /files/*/path, /repoRoot -> /repoRoot",
     ],
     "a description": [("File to change,", "The file to change,")],
     "a summary": [("full text: all", "full text; all")],
