@@ -32,6 +32,7 @@ from contracts.dialects.narrow import narrow
 from contracts.dialects.targets import TARGETS
 from contracts.read_file import v1 as read_file
 from contracts.search import v1 as search
+from contracts.spec import SpecError
 from contracts.types import Contract, Revision
 from contracts.write_file import v1 as write_file
 
@@ -45,6 +46,8 @@ TAG = "action"
 
 def _as_in(model: type[Contract], name: str) -> Any:
     """A field as the tool's contract has it: bounds, description, path rule and default."""
+    if name not in model.model_fields:
+        raise SpecError(f"contracts/actions.py has {name}, which {model.__module__} lacks")
     return copy(model.model_fields[name])
 
 

@@ -14,7 +14,7 @@ from typer.main import get_command
 
 from contracts import registry
 from toolgate import schema_files
-from toolgate.__main__ import app
+from toolgate.cli import app
 from toolgate.project import ROOT
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])

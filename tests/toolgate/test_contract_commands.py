@@ -236,3 +236,20 @@ def test_a_lost_digest_cannot_be_made_anew(project):
 def test_nobody_cannot_have_read_a_contract(project, nobody):
     with pytest.raises(CommandError, match="who has read"):
         schema_files.publish(READ, nobody, project)
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "says"),
+    [
+        ("contracts/search/v1.py", "timeout_s=15", "timeout_s=99", "timeout_s is 1-60 s"),
+        ("contracts/orders_lookup/v1.py", "timeout_s=10", "timeout_s=99", "timeout_s is 1-60 s"),
+        ("contracts/read_file/v1.py", "    first_column: int", "    column: int", "first_column"),
+    ],
+)
+def test_a_contract_that_contradicts_itself_is_one_sentence(project, path, old, new, says):
+    contract = project / path
+    contract.write_text(contract.read_text().replace(old, new))
+    code, out, err = in_project(project, "list")
+    assert (code, out) == (2, "")
+    assert is_one_sentence(err)
+    assert says in err
