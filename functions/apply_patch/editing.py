@@ -11,7 +11,7 @@ from contracts.errors import (
     TooLargeError,
 )
 from contracts.issues import ISSUES_MAX, issue
-from functions._runtime.workspace import FileWrite, protected
+from functions._runtime.workspace import FileWrite, refuse_protected
 from functions.apply_patch.engine import (
     OF_PATHS,
     Before,
@@ -66,11 +66,7 @@ def refuse_unusable(request: Request) -> None:
     read and entries that contradict each other.
     """
     changes = _changes(request)
-    for change in changes:
-        for path in filter(protected, paths_of(change)):
-            raise ForbiddenPathError(
-                "the path is protected: changing it would deploy", path=path, reason="PROTECTED"
-            )
+    refuse_protected(path for change in changes for path in paths_of(change))
     unusable = check_request(changes, root=request.repo_root)
     if not unusable:
         return

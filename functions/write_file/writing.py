@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from contracts.errors import ConflictError, ForbiddenPathError, InvalidArgumentsError
+from contracts.errors import ConflictError, InvalidArgumentsError
 from contracts.issues import issue
-from functions._runtime.workspace import protected
+from functions._runtime.workspace import refuse_protected
 
 if TYPE_CHECKING:
     from contracts.write_file.v1 import Input
@@ -19,10 +19,7 @@ def refuse_unusable(request: Input) -> None:
     Raises ForbiddenPathError for a path that is protected everywhere, InvalidArgumentsError for
     content that would make the file binary.
     """
-    if protected(request.path):
-        raise ForbiddenPathError(
-            "the path is protected: changing it would deploy", path=request.path, reason="PROTECTED"
-        )
+    refuse_protected([request.path])
     if "\0" in request.content:
         problem = "holds a NUL character; only text can be sent"
         found = issue("/content", problem, {"code": "BAD_TEXT"})

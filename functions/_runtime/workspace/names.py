@@ -30,13 +30,14 @@ def fold(name: str) -> str:
 def fold_path(path: str) -> str:
     """A path as the most forgiving file system reads it: for rules that must not be spelt around.
 
-    Beyond `fold`: compatibility forms, ignorable code points, and dots or spaces at a name's end.
+    Beyond `fold`: compatibility forms, ignorable code points, dots or spaces at a name's end, and
+    the name of a stream behind a colon.
     """
     text = unicodedata.normalize("NFKC", path)
     visible = "".join(c for c in text if unicodedata.category(c) != "Cf")
-    return "/".join(fold(part).rstrip(". ") for part in visible.split("/"))
+    return "/".join(fold(part).partition(":")[0].rstrip(". ") for part in visible.split("/"))
 
 
 def is_git_directory(name: bytes) -> bool:
     """Whether some file system opens `.git` under this name."""
-    return fold_path(decode(name)).partition(":")[0] in {".git", "git~1"}
+    return fold_path(decode(name)) in {".git", "git~1"}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from contracts.errors import ForbiddenPathError
 from functions._runtime.workspace.globs import Glob
 from functions._runtime.workspace.names import fold_path
 
@@ -21,10 +23,40 @@ PROTECTED = (
 """Protected in every workspace; a workspace may add its own."""
 
 
+_SHORT = (
+    (re.compile(r"github~[0-9]+"), ".github"),
+    (re.compile(r"workfl~[0-9]+"), "workflows"),
+    (re.compile(r"builds~[0-9]+\.yml"), "buildspec.yml"),
+    (re.compile(r"builds~[0-9]+\.yam"), "buildspec.yaml"),
+    (re.compile(r"codeow~[0-9]+"), "codeowners"),
+)
+"""What some file system makes of the names above where it wants eight letters, and what they are.
+
+A name of the workspace's own that is written so is protected with them.
+"""
+
+
 def protected(path: str, more: Iterable[str] = ()) -> bool:
     """Whether `path` matches a built-in protected glob or one of `more`, in whatever spelling.
 
-    Case, normal form, ignorable code points and trailing dots make no difference.
+    Case, normal form, ignorable code points, trailing dots, streams and short names make no
+    difference.
     """
-    folded = fold_path(path)
+    folded = "/".join(_long(part) for part in fold_path(path).split("/"))
     return any(Glob.of(fold_path(text)).matches(folded) for text in (*PROTECTED, *more))
+
+
+def refuse_protected(paths: Iterable[str], own: Iterable[str] = ()) -> None:
+    """Raise ForbiddenPathError for the first path that is protected.
+
+    `own` are the workspace's globs; without them the built-in ones alone decide.
+    """
+    own = tuple(own)
+    for path in paths:
+        if protected(path, own):
+            why = "in this workspace" if own else "changing it would deploy"
+            raise ForbiddenPathError(f"the path is protected: {why}", path=path, reason="PROTECTED")
+
+
+def _long(name: str) -> str:
+    return next((whole for short, whole in _SHORT if short.fullmatch(name)), name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from contracts.errors import ConflictError, ForbiddenPathError, NotFoundError, UnavailableError
+from contracts.errors import ConflictError, NotFoundError, UnavailableError
 from functions._runtime.effect import PreconditionFailedError
 from functions._runtime.workspace.edits import A, Edit, TreeChange, change_tree
 from functions._runtime.workspace.heads import (
@@ -23,7 +23,7 @@ from functions._runtime.workspace.heads import (
     read_head,
 )
 from functions._runtime.workspace.names import encode, shown
-from functions._runtime.workspace.protected import protected
+from functions._runtime.workspace.protected import refuse_protected
 from functions._runtime.workspace.snapshot import Snapshot
 from functions._runtime.workspace.store import Clock, MissingObjectError, ObjectCache, ObjectStore
 
@@ -107,7 +107,7 @@ class Workspace:
             snapshot = self.snapshot()
             _refuse_other_than(expected, snapshot)
             wanted = edit(snapshot)
-            self._refuse_protected(snapshot, wanted)
+            refuse_protected((write.path for write in wanted.writes), snapshot.head.protected)
             change = change_tree(snapshot.read_tree, snapshot.tree, wanted.writes)
             if self._effect is None:
                 return wanted.answer(snapshot.revision)
@@ -137,13 +137,6 @@ class Workspace:
         self._deadline.check()
         effect.commit(items, answer)
         return answer
-
-    def _refuse_protected(self, snapshot: Snapshot, wanted: Edit[A]) -> None:
-        for write in wanted.writes:
-            if protected(write.path, snapshot.head.protected):
-                raise ForbiddenPathError(
-                    "the path is protected in this workspace", path=write.path, reason="PROTECTED"
-                )
 
 
 def _refuse_other_than(expected: str | None, snapshot: Snapshot) -> None:

@@ -71,6 +71,14 @@ def test_hostile_glob_is_answered_at_once():
         "codeowners",
         ".github/CODEOWNERS",
         "docs/codeowners",
+        "buildspec.yml::$DATA",
+        "CODEOWNERS:stream",
+        ".github::$INDEX_ALLOCATION/workflows/ci.yml",
+        "GITHUB~1/workflows/ci.yml",
+        ".github/WORKFL~2/ci.yml",
+        "deploy/BUILDS~1.YML",
+        "BUILDS~3.YAM",
+        "CODEOW~1",
     ],
 )
 def test_deploy_files_are_protected_in_every_spelling(path: str):
@@ -79,7 +87,15 @@ def test_deploy_files_are_protected_in_every_spelling(path: str):
 
 @pytest.mark.parametrize(
     "path",
-    [".github/dependabot.yml", "src/CODEOWNERS", "buildspec.json", "my-buildspec.yml", "README.md"],
+    [
+        ".github/dependabot.yml",
+        "src/CODEOWNERS",
+        "buildspec.json",
+        "my-buildspec.yml",
+        "README.md",
+        "builds~1.txt",
+        "github~x/workflows/a",
+    ],
 )
 def test_other_files_are_not_protected(path: str):
     assert not protected(path)
