@@ -135,8 +135,8 @@ class Matcher:
     def _in_part(self, text: bytes, position: int, stop: int) -> Iterator[_Span]:
         """Search many lines at once: with `(?m)` and without LF a match stays within its line."""
         number, counted = 0, position
-        while position <= stop and (match := self._compiled.search(text, position, stop)):
-            start, finish = match.span()
+        while found := self._first(text, position, stop):
+            start, finish = found
             begin = text.rfind(b"\n", position, start) + 1 or position
             number += text.count(b"\n", counted, begin)
             yield _Span(number, begin, start, finish)
@@ -144,10 +144,19 @@ class Matcher:
 
     def _in_lines(self, text: bytes, position: int, stop: int) -> Iterator[_Span]:
         for number, line in enumerate(text[position:stop].split(b"\n")):
-            if match := self._compiled.search(line):
-                start, finish = match.span()
+            if found := self._first(line, 0, len(line)):
+                start, finish = found
                 yield _Span(number, position, position + start, position + finish)
             position += len(line) + 1
+
+    def _first(self, text: bytes, position: int, stop: int) -> tuple[int, int] | None:
+        """Where the first match begins and ends that begins where a character does."""
+        while position <= stop and (match := self._compiled.search(text, position, stop)):
+            span: tuple[int, int] = match.span()
+            if span[0] == len(text) or text[span[0]] & 0xC0 != 0x80:
+                return span
+            position = span[0] + 1  # to RE2 a character has insides, and is no word there
+        return None
 
 
 class _Span(NamedTuple):
