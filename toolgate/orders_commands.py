@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import time
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -13,9 +15,10 @@ from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import ValidationError
 
 from contracts import strict_json
+from contracts.errors import InternalError
 from contracts.issues import issues
 from contracts.orders_lookup.v1 import Output
-from functions.orders_lookup.orders import to_row
+from functions.orders_lookup.orders import from_row, key, to_row
 from toolgate.deployed import Where, client_and_outputs
 from toolgate.errors import CallFailedError, CommandError
 
@@ -47,8 +50,11 @@ def seed(
     stage: Annotated[str, typer.Option("--stage", help="The stage on aws.")] = "dev",
     *,
     sample: Annotated[bool, typer.Option("--sample", help="Five orders, for a try.")] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Also orders that are there and differ.")
+    ] = False,
 ) -> None:
-    """Write orders, replacing those of the same number. One that is wrong stops all of them."""
+    """Write orders. One that is wrong, or is there and differs, stops all of them."""
     if (file is None) is not sample:
         raise CommandError("name one file of orders, or give --sample")
     if not _TENANT.match(tenant):
@@ -60,6 +66,11 @@ def seed(
     if "OrdersTable" not in outputs:
         raise CommandError(f"stage {stage} has no table of orders yet: deploy it first")
     rows = [to_row(tenant, order) for order in found]
+    if not replace and (others := differing(client, outputs["OrdersTable"], tenant, found)):
+        raise CommandError(
+            f"{len(others)} of these orders are there and differ, {others[0]} first; nothing was "
+            "written (--replace replaces them)"
+        )
     write(client, outputs["OrdersTable"], rows)
     typer.echo(f"{len(rows)} orders written for tenant {tenant}")
 
@@ -70,6 +81,8 @@ def parse(text: str) -> list[Output]:
         rows = strict_json.parse(text)
     except strict_json.StrictJsonError as error:
         raise CommandError(f"the orders are not usable JSON: {error}") from None
+    # Every digit as it is written: a float would have lost some before anyone could look.
+    exact = json.loads(text, parse_float=Decimal)
     if not isinstance(rows, list):
         raise CommandError("the orders must be one JSON array of objects")
     found: dict[str, Output] = {}
@@ -81,12 +94,37 @@ def parse(text: str) -> list[Output]:
             field = first["path"].removeprefix("/")
             where = f"row {number}, {field}" if field else f"row {number}"
             raise CommandError(f"{where}: {first['problem']}; nothing was written") from None
+        if Decimal(repr(order.total_amount)) != exact[number - 1]["total_amount"]:
+            problem = "more than two decimals; nothing was written"
+            raise CommandError(f"row {number}, total_amount: {problem}")
         if order.order_id in found:
             raise CommandError(
-                f"row {number}: {order.order_id} is there before; nothing was written"
+                f"row {number}: {order.order_id} stands in an earlier row; nothing was written"
             )
         found[order.order_id] = order
     return list(found.values())
+
+
+def differing(client: Any, table: str, tenant: str, orders: list[Output]) -> list[str]:
+    """Numbers of the orders that the table holds otherwise. Raises CommandError."""
+    found = []
+    for order in orders:
+        try:
+            answer = client.get_item(
+                TableName=table, Key=key(tenant, order.order_id), ConsistentRead=True
+            )
+        except (ClientError, BotoCoreError) as error:
+            raise CommandError(f"the table of orders cannot be read: {error}") from None
+        if "Item" in answer and not _is_same(answer["Item"], order):
+            found.append(order.order_id)
+    return found
+
+
+def _is_same(row: dict[str, Any], order: Output) -> bool:
+    try:
+        return from_row(order.order_id, row) == order
+    except InternalError:
+        return False
 
 
 def write(

@@ -26,7 +26,7 @@ def _cents(amount: float) -> float:
     exponent = Decimal(repr(amount)).normalize().as_tuple().exponent
     if not isinstance(exponent, int) or exponent < -DECIMALS_MAX:
         raise PydanticCustomError("more_than_two_decimals", "more than two decimals")
-    return amount
+    return amount + 0.0  # -0.0 is written as 0.0
 
 
 OrderId = Annotated[

@@ -87,7 +87,7 @@ def test_more_rows_than_dynamodb_takes_at_once_are_all_written(places):
         ([{**ORDER, "note": "x"}], "row 1, note: unknown field"),
         ([{"order_id": "ORD-10042"}], "row 1, status: required"),
         ([ORDER, 7], "row 2: not an object"),
-        ([ORDER, ORDER], "row 2: ORD-10042 is there before"),
+        ([ORDER, ORDER], "row 2: ORD-10042 stands in an earlier row"),
     ],
 )
 def test_a_row_that_is_wrong_is_named_and_nothing_is_written(places, rows, says):
@@ -96,6 +96,32 @@ def test_a_row_that_is_wrong_is_named_and_nothing_is_written(places, rows, says)
     assert str(raised.value) == f"{says}; nothing was written"
     assert stored() == []
     assert places == []
+
+
+@pytest.mark.parametrize(
+    "amount", ["9999999999.990000000001", "0.1000000000000000055511151231257827", "1e-30"]
+)
+def test_digits_that_a_float_would_lose_are_seen(places, amount):
+    text = json.dumps([ORDER]).replace("129.95", amount)
+    with pytest.raises(CommandError, match="row 1, total_amount: more than two decimals"):
+        run("-", stdin=text)
+    assert stored() == []
+
+
+def test_an_order_that_is_there_and_differs_is_replaced_on_demand_only(places):
+    run("-", stdin=json.dumps([ORDER]))
+    before, changed = stored(), {**ORDER, "status": "shipped"}
+    both = json.dumps([{**ORDER, "order_id": "ORD-10000"}, changed])
+    with pytest.raises(CommandError, match=r"1 of these orders are there and differ, ORD-10042"):
+        run("-", stdin=both)
+    assert stored() == before
+    assert run("-", "--replace", stdin=both) == "2 orders written for tenant default\n"
+    assert handler({"order_id": "ORD-10042"}, None)["status"] == "shipped"
+
+
+def test_nothing_owed_is_nothing_owed(places):
+    run("-", stdin=json.dumps([{**ORDER, "total_amount": -0.0}]))
+    assert str(handler({"order_id": "ORD-10042"}, None)["total_amount"]) == "0.0"
 
 
 @pytest.mark.parametrize(
