@@ -14,7 +14,7 @@ from contracts import registry
 from infra.bedrock_agent import BedrockAgentStack
 from infra.gateway import GatewayStack
 from infra.names import stack_name
-from infra.options import Options, read_options
+from infra.options import Options, read_options, refuse_unknown
 from infra.stage import find_stage
 from infra.state import StateStack
 from infra.tools import ToolsStack
@@ -49,6 +49,7 @@ class Stacks:
 def synthesise() -> None:
     """Synthesise as the command line asks: its context gives the options."""
     app = cdk.App(context=dict(CONTEXT), analytics_reporting=False)
+    refuse_unknown(app.node.get_all_context())
     options = read_options(app.node.try_get_context)
     with tempfile.TemporaryDirectory(prefix="toolgate-") as staging:
         build(app, options, staging=Path(staging))

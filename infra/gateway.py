@@ -89,7 +89,7 @@ class GatewayStack(Stack):
                 ],
             )
             if len(targets) >= AT_ONCE:
-                target.add_dependency(targets[-AT_ONCE])
+                target.node.add_dependency(targets[-AT_ONCE])
             targets.append(target)
         CfnOutput(self, "GatewayId", value=gateway.attr_gateway_identifier)
         CfnOutput(self, "GatewayArn", value=gateway.attr_gateway_arn)

@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING
 from infra.errors import OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     Context = Callable[[str], object]
     """Gives the value of a context key, or None; the CDK's own reader fits."""
 
+NAMES = ("stage", "surfaces", "agentArns", "model", "arch", "py", "local")
 STAGE_NAMES = ("dev", "prod")
 ARCHITECTURES = ("arm64", "x86_64")
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
@@ -51,6 +52,16 @@ class Options:
     arch: str = "arm64"
     python: str = "3.13"
     local: bool = False
+
+
+def refuse_unknown(names: Iterable[str]) -> None:
+    """Raise OptionError for a context key that looks like an option and is none.
+
+    The CDK's own keys hold a character that an option's name does not.
+    """
+    for name in sorted(names):
+        if name.isalpha() and name not in NAMES:
+            raise OptionError(f"-c {name}=... is unknown; there are {', '.join(NAMES)}")
 
 
 def read_options(context: Context) -> Options:

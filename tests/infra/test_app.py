@@ -29,13 +29,14 @@ def run(tmp_path, **context):
     )
 
 
-def test_app_py_synthesises_the_three_stacks_and_is_silent(tmp_path):
-    done = run(tmp_path, stage="dev")
+def test_app_py_synthesises_the_four_stacks_and_is_silent(tmp_path):
+    done = run(tmp_path, stage="dev", surfaces="bedrock,gateway")
     assert done.returncode == 0, done.stderr
     assert (done.stdout, done.stderr) == ("", "")
     templates = sorted(path.name for path in (tmp_path / "out").glob("*.template.json"))
     assert templates == [
         "toolgate-dev-bedrock-agent.template.json",
+        "toolgate-dev-gateway.template.json",
         "toolgate-dev-state.template.json",
         "toolgate-dev-tools.template.json",
     ]
@@ -45,6 +46,13 @@ def test_an_option_that_means_nothing_ends_in_one_sentence(tmp_path):
     done = run(tmp_path, stage="qa")
     assert done.returncode == 1
     assert done.stderr == "toolgate: stage=qa is unknown; choose one of dev, prod\n"
+
+
+def test_an_option_that_does_not_exist_ends_in_one_sentence(tmp_path):
+    done = run(tmp_path, surface="gateway")
+    assert done.returncode == 1
+    assert done.stderr.startswith("toolgate: -c surface=... is unknown; there are stage, surfaces,")
+    assert done.stderr.count("\n") == 1
 
 
 def test_a_python_without_the_cdk_is_told_what_to_install(tmp_path):

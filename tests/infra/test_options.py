@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from infra.errors import OptionError
-from infra.options import Options, read_options
+from infra.options import Options, read_options, refuse_unknown
 
 PROJECT = Path(__file__).parents[2]
 AGENT = "arn:aws:bedrock:us-east-1:123456789012:agent/ABCDEFGHIJ"
@@ -144,3 +144,9 @@ def made_by(command):
         else:
             positional.append(word)
     return options, positional
+
+
+def test_keys_of_the_cdk_itself_are_no_options():
+    refuse_unknown(["@aws-cdk/core:stackRelativeExports", "aws:cdk:bundling-stacks", "stage", "py"])
+    with pytest.raises(OptionError, match=r"-c typo=... is unknown; there are stage, "):
+        refuse_unknown(["stage", "typo"])
