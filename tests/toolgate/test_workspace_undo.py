@@ -226,3 +226,23 @@ def test_a_removal_that_was_stopped_is_finished_by_another(stores: Stores):
     with pytest.raises(NotFoundError):
         workspace(stores).snapshot()
     assert remove(stores, ROOT).objects == 3
+
+
+def test_a_push_during_a_removal_leaves_no_workspace_without_its_objects(stores: Stores, tmp_path):
+    from dataclasses import replace
+
+    found(stores)
+    change(stores, FileWrite("a", b"1"))
+    (tmp_path / "a").write_bytes(b"1")
+    pushing = Recorder(stores.s3)
+    pushed = []
+
+    def push(**_: Any) -> None:
+        if not pushed:
+            pushed.append(import_tree(stores, tmp_path, ROOT, by="ada", now_ms=NOW))
+
+    pushing.before["delete_objects"] = push
+    remove(replace(stores, s3=pushing), ROOT)
+    assert pushed[0].created
+    with pytest.raises(NotFoundError):
+        workspace(stores).snapshot()

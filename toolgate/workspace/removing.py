@@ -33,22 +33,25 @@ class RemoveResult:
 def remove(stores: Stores, repo_root: str, *, tenant: str = "default") -> RemoveResult:
     """Delete the workspace's rows and objects, and what an earlier attempt left of them.
 
-    A change that is being made meanwhile fails, for its head is gone. Raises NotFoundError if
-    there is nothing of that name, UnavailableError.
+    A change that is being made meanwhile fails, for its head is gone; a push that makes the
+    workspace anew meanwhile is deleted with it. Raises NotFoundError if there is nothing of that
+    name, UnavailableError.
     """
     remote = Remote(stores, tenant, repo_root)
-    keys = list(_row_keys(remote))
-    # META and HEAD go before anything that they lead to.
-    keys.sort(key=lambda key: key["sk"]["S"].startswith("LOG#"))
-    for some in _pieces(keys, _ROWS_A_CALL):
-        _delete_rows(remote, some)
-    objects = 0
-    for some in _pages_of_objects(remote):
-        _delete_objects(remote, some)
-        objects += len(some)
-    if not keys and not objects:
+    rows = objects = 0
+    # A head that came while objects were deleted would lead to some that are gone.
+    while keys := list(_row_keys(remote)):
+        # META and HEAD go before anything that they lead to.
+        keys.sort(key=lambda key: key["sk"]["S"].startswith("LOG#"))
+        for some in _pieces(keys, _ROWS_A_CALL):
+            _delete_rows(remote, some)
+        rows += len(keys)
+        objects += _delete_all_objects(remote)
+    if not rows:
+        objects = _delete_all_objects(remote)
+    if not rows and not objects:
         raise NotFoundError("there is no such workspace")
-    return RemoveResult(len(keys), objects)
+    return RemoveResult(rows, objects)
 
 
 def _row_keys(remote: Remote) -> Iterator[dict[str, Any]]:
@@ -85,6 +88,14 @@ def _pages_of_objects(remote: Remote) -> Iterator[list[str]]:
         if not (keys := [found["Key"] for found in page.get("Contents", [])]):
             return
         yield keys
+
+
+def _delete_all_objects(remote: Remote) -> int:
+    deleted = 0
+    for some in _pages_of_objects(remote):
+        _delete_objects(remote, some)
+        deleted += len(some)
+    return deleted
 
 
 def _delete_objects(remote: Remote, keys: list[str]) -> None:
