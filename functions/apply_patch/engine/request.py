@@ -76,6 +76,7 @@ def read_request(
 def _check_paths(files: Sequence[FileChange]) -> list[Invalid]:
     invalid = []
     seen: set[str] = set()
+    moved = {normal_path(path) for one in files if one.mode == "move" for path in paths_of(one)}
     for given in (path for entry in files for path in paths_of(entry)):
         path = normal_path(given)
         if path is None:
@@ -83,6 +84,11 @@ def _check_paths(files: Sequence[FileChange]) -> list[Invalid]:
             invalid.append(Invalid(given, "UNSAFE_PATH", hint))
         elif path in seen:
             hint = "This path occurs twice. Put all its hunks into one entry."
+            if path in moved:
+                hint = (
+                    "This path occurs twice. A move is not joined with another change of its "
+                    "files, nor chained or swapped: take a call for each step."
+                )
             invalid.append(Invalid(given, "DUPLICATE_PATH", hint))
         else:
             seen.add(path)

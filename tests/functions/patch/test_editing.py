@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from contracts.errors import ConflictError, TooLargeError
-from functions.apply_patch.editing import PATCHED_MAX_BYTES, file_writes, planned
+from contracts.errors import ConflictError, InvalidArgumentsError, TooLargeError
+from functions.apply_patch.editing import PATCHED_MAX_BYTES, file_writes, planned, refuse_unusable
 
 ROOT = "/workspace/editing"
 
@@ -57,3 +57,27 @@ def test_a_missing_file_names_the_likest_beside_it(snapshot):
     with pytest.raises(ConflictError) as caught:
         planned(request(("src/handlers.py", "unified_diff", "@@ -1 +1 @@\n-a\n+b\n")), snapshot)
     assert caught.value.details["conflicts"][0]["similarPaths"] == ["src/handler.py"]
+
+
+def moves(*pairs: tuple[str, str]):
+    entries = [SimpleNamespace(path=old, mode="move", new_path=new) for old, new in pairs]
+    return SimpleNamespace(repo_root=ROOT, files=entries)
+
+
+@pytest.mark.parametrize(
+    "pairs", [(("a", "b"), ("b", "a")), (("a", "b"), ("b", "c")), (("a", "c"), ("b", "c"))]
+)
+def test_moves_that_meet_are_told_to_take_a_call_each(pairs):
+    with pytest.raises(InvalidArgumentsError) as refused:
+        refuse_unusable(moves(*pairs))
+    (issue, *_) = refused.value.details["issues"]
+    assert issue["expected"] == {"code": "DUPLICATE_PATH"}
+    assert "take a call for each step" in issue["problem"]
+
+
+def test_a_moved_file_keeps_its_object_and_is_not_read(snapshot):
+    (write,) = planned(moves(("big.txt", "x/big.txt")), snapshot)
+    gone, there = file_writes([write], snapshot)
+    assert (gone.path, gone.deletes) == ("big.txt", True)
+    entry = snapshot.find("big.txt").entry
+    assert (there.path, there.data, there.oid) == ("x/big.txt", None, entry.oid)
