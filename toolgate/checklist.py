@@ -224,13 +224,17 @@ def _kept(spec: ToolSpec, root: Path) -> Iterator[str]:
 
 
 def _orphans(specs: tuple[ToolSpec, ...], root: Path) -> Iterator[str]:
-    """Handlers that no deployment would find; a folder with an underscore is not a tool."""
+    """What no deployment would find; a folder with an underscore is not a tool."""
     known = {spec.handler_path for spec in specs}
     for path in sorted((root / "functions").glob("[!_]*/v*.py")):
         handler = path.relative_to(root).as_posix()
         if VERSION_FILE.match(path.name) and handler not in known:
             contract = handler.replace("functions/", "contracts/", 1)
             yield f"{handler} is the handler of no contract: write {contract}, or delete it"
+    for side in ("contracts", "functions"):
+        for path in sorted((root / side).glob("[!_]*/[vV][0-9]*")):
+            if not VERSION_FILE.match(path.name):
+                yield f"{path.relative_to(root).as_posix()} is no version: call it v<N>.py"
 
 
 def _gone(specs: tuple[ToolSpec, ...], root: Path) -> Iterator[str]:

@@ -301,7 +301,6 @@ def test_a_handler_without_a_contract_is_named(project):
     stray = project / "functions" / "notes_add" / "v1.py"
     stray.parent.mkdir(parents=True)
     stray.write_text('"""Nothing."""\n', encoding="utf-8")
-    (stray.parent / "v1_helpers.py").write_text("", encoding="utf-8")
     (problem,) = problems(TITLES[13], registry.specs(), project)
     assert problem.startswith("functions/notes_add/v1.py is the handler of no contract: write ")
 
@@ -311,3 +310,11 @@ def test_a_contract_without_a_handler_is_named(project):
     assert problems(TITLES[4], registry.specs(), project) == [
         f"read_file_v1: there is no {READ.handler_path}"
     ]
+
+
+@pytest.mark.parametrize("name", ["V1.py", "v01.py", "v1b.py", "v2"])
+@pytest.mark.parametrize("side", ["contracts", "functions"])
+def test_a_version_that_would_be_overlooked_is_named(project, side, name):
+    (project / side / "read_file" / name).mkdir()
+    (problem,) = problems(TITLES[13], registry.specs(), project)
+    assert problem == f"{side}/read_file/{name} is no version: call it v<N>.py"
