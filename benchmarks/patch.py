@@ -13,7 +13,6 @@ import platform
 import random
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -23,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 
 from benchmarks.patch_peers import PEERS, QUIET, installed, prepare_pygit2
-from benchmarks.report import write_section
+from benchmarks.report import tell
 
 WORKS = (
     ("1 MB, 1,000 hunks", 1, 25_000, 1_000, 25),
@@ -136,9 +135,7 @@ def main() -> None:
         "",
         "; ".join([*told, system]) + "." + (f" Missing: {', '.join(absent)}." * bool(absent)),
     ]
-    print("\n".join(lines))
-    if "--write" in sys.argv:
-        write_section("patch", lines)
+    tell("patch", lines)
 
 
 def _cell(taken: float | None, git: float) -> str:

@@ -8,9 +8,8 @@ misremembered context, then ambiguous places; the rest is rare.
 from __future__ import annotations
 
 import html
-import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from benchmarks.patch_stories import (
@@ -24,8 +23,6 @@ from benchmarks.patch_stories import (
     diff_text,
     indent_of,
     joined,
-    sources,
-    story,
 )
 from functions.apply_patch.engine import FileChange
 
@@ -345,58 +342,3 @@ def leaves_content(told: Story) -> Case:
     )
     entry = FileChange(told.path, "unified_diff", text + "\n")
     return Case("", [entry], {told.path: joined(told.seen)}, {told.path: None})
-
-
-MIX: dict[Callable[[Story], Case], int] = {
-    already_applied: 15,
-    stale_line: 12,
-    stale_lines: 4,
-    line_came: 6,
-    line_went: 4,
-    misremembered: 7,
-    misspelt: 5,
-    indentation: 8,
-    inner_blanks: 2,
-    line_numbers: 4,
-    html_escaped: 4,
-    backslashes: 3,
-    smart_quotes: 2,
-    plain_quotes: 3,
-    letter_case: 1,
-    cut_short: 2,
-    elided: 4,
-    one_after_the_other: 2,
-    overlap: 2,
-    target_as_context: 1,
-    wrong_scope: 1,
-    ambiguous: 8,
-    unanchored: 4,
-    wrong_path: 3,
-    file_exists: 2,
-    leaves_content: 1,
-}
-"""How often each kind comes, in parts of the sum."""
-
-
-def cases(seed: str, per_kind: int) -> Iterator[Case]:
-    """`per_kind` candidates of each kind; whether each really is a conflict is for the engine."""
-    corpus = sources()
-    for kind in MIX:
-        for number in range(per_kind):
-            rng = random.Random(f"{seed} {kind.__name__} {number}")
-            case = kind(story(rng, corpus))
-            if rng.random() < 0.15:
-                case = _accompanied(case, rng, corpus)
-            yield replace(case, kind=kind.__name__)
-
-
-def _accompanied(case: Case, rng: random.Random, corpus: Sequence[tuple[str, list[str]]]) -> Case:
-    """The same case beside an entry that fits and has to be sent again."""
-    other = story(rng, [one for one in corpus if one[0] not in case.files])
-    beside = other.send(other.hunks(3))
-    return Case(
-        "",
-        [*beside.entries, *case.entries],
-        {**beside.files, **case.files},
-        {**beside.meant, **case.meant},
-    )

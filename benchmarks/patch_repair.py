@@ -8,16 +8,15 @@ leaves every file as its author meant it; where the change was made already, tha
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.patch_cases import MIX, cases
+from benchmarks.patch_mix import MIX, cases
 from benchmarks.patch_model import repair
 from benchmarks.patch_stories import Case
-from benchmarks.report import write_section
+from benchmarks.report import tell
 from functions.apply_patch.engine import (
     Before,
     FileChange,
@@ -112,9 +111,7 @@ def main() -> None:
     flat = sum(tally.share for tally in tallies.values()) / len(tallies)
     mix = f"Repaired in one turn: **{overall(tallies):.1%}** of the mix, "
     lines += ["", mix + f"{flat:.1%} if every kind came as often; {whole:,} conflicts."]
-    print("\n".join(lines))
-    if "--write" in sys.argv:
-        write_section("patch repair", lines)
+    tell("patch repair", lines)
 
 
 if __name__ == "__main__":

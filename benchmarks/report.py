@@ -1,10 +1,18 @@
-"""Puts a benchmark's table into docs/benchmarks.md, between the markers of its section."""
+"""Prints a benchmark's table; with `--write`, puts it into its section of docs/benchmarks.md."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 DOCS = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+
+
+def tell(name: str, lines: list[str]) -> None:
+    """Print the lines, and keep them in the section if that is asked for."""
+    print("\n".join(lines))
+    if "--write" in sys.argv:
+        write_section(name, lines)
 
 
 def write_section(name: str, lines: list[str]) -> None:

@@ -18,10 +18,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.report import write_section
+from benchmarks.report import tell
 from benchmarks.stores import Memory
-from functions._runtime.workspace import ObjectCache, Snapshot, Workspace
-from functions._runtime.workspace.heads import WorkspaceName
+from contracts.search.v1 import SPEC
+from functions._runtime.workspace import ObjectCache, Snapshot
 from functions.search.matching import matcher
 from functions.search.paging import fill
 from functions.search.question import Place
@@ -32,7 +32,6 @@ LARGE = 10_000
 """From here on one round must do."""
 ROUNDS = 3
 PAGE = 50
-ROOT = "/workspace/app"
 WORDS = [
     "value",
     "result",
@@ -65,13 +64,6 @@ QUERIES = (
 )
 
 
-class NoHurry:
-    """A deadline that never comes."""
-
-    def check(self) -> None:
-        return
-
-
 def files(count: int) -> Iterator[tuple[str, bytes]]:
     """Files that look like source, 2 kB each, 20 to a directory; a few hold a rare word."""
     chance = random.Random(7)
@@ -89,18 +81,8 @@ def files(count: int) -> Iterator[tuple[str, bytes]]:
 def snapshot_of(count: int) -> Snapshot:
     """A workspace of that many files, cold."""
     memory = Memory()
-    memory.fill(WorkspaceName("default", ROOT), dict(files(count)))
-    workspace = Workspace(
-        memory.stores(),
-        tenant="default",
-        repo_root=ROOT,
-        deadline=NoHurry(),
-        now_ms=lambda: 0,
-        by="benchmark",
-        tool="search@1.0.0",
-        cache=ObjectCache(max_bytes=1),
-    )
-    return workspace.snapshot()
+    memory.fill(dict(files(count)))
+    return memory.workspace(SPEC.key, ObjectCache(max_bytes=1)).snapshot()
 
 
 def found_by_us(
@@ -198,12 +180,5 @@ def _row(size: int, query: Query, snapshot: Snapshot, program: str | None, top: 
     )
 
 
-def main() -> None:
-    rows = table()
-    print("\n".join(rows))
-    if "--write" in sys.argv:
-        write_section("search", rows)
-
-
 if __name__ == "__main__":
-    main()
+    tell("search", table())

@@ -7,30 +7,20 @@ through four directories. Ratios are of the least times of one run, to that of t
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import Counter
 from typing import Any
 
-from benchmarks.report import write_section
-from benchmarks.stores import Memory
-from contracts.apply_patch.v2 import Input, Output
-from functions._runtime.workspace import Edit, ObjectCache, Workspace
-from functions._runtime.workspace.heads import WorkspaceName
+from benchmarks.report import tell
+from benchmarks.stores import ROOT, Memory
+from contracts.apply_patch.v2 import SPEC, Input, Output
+from functions._runtime.workspace import Edit, ObjectCache
 from functions.apply_patch.editing import file_writes, planned
 
 SIZES = (100, 10_000, 80_000)
 CHANGED = (1, 5, 40)
 ROUNDS = 15
-ROOT = "/workspace/app"
 TEXT = "".join(f"line {number}\n" for number in range(200))
-
-
-class NoHurry:
-    """A deadline that never comes."""
-
-    def check(self) -> None:
-        return
 
 
 class Direct:
@@ -87,17 +77,7 @@ def change(memory: Memory, asked: Input, cache: ObjectCache) -> None:
             "benchmark",
         )
 
-    workspace = Workspace(
-        memory.stores(),
-        tenant="default",
-        repo_root=ROOT,
-        deadline=NoHurry(),
-        now_ms=lambda: 0,
-        by="benchmark",
-        tool="apply_patch@2.0.0",
-        effect=Direct(memory),
-        cache=cache,
-    )
+    workspace = memory.workspace(SPEC.key, cache, Direct(memory))
     workspace.change(edit)
 
 
@@ -109,7 +89,7 @@ def measure(changed: int) -> dict[int, tuple[float, Counter[str]]]:
     trees = {size: Memory() for size in SIZES}
     for size, memory in trees.items():
         files = {path: f"{path}\n{TEXT}".encode() for path in paths(size)}
-        memory.fill(WorkspaceName("default", ROOT), files)
+        memory.fill(files)
     best = dict.fromkeys(SIZES, float("inf"))
     for number in range(ROUNDS):
         asked = request(changed, number)
@@ -135,12 +115,5 @@ def table() -> list[str]:
     return rows
 
 
-def main() -> None:
-    rows = table()
-    print("\n".join(rows))
-    if "--write" in sys.argv:
-        write_section("workspace", rows)
-
-
 if __name__ == "__main__":
-    main()
+    tell("workspace", table())

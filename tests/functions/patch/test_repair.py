@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.patch_cases import MIX, cases
+from benchmarks.patch_mix import MIX, cases
 from benchmarks.patch_repair import measure, overall
 
 

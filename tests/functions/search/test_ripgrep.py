@@ -6,10 +6,9 @@ import subprocess
 
 import pytest
 
-from benchmarks.search import ROOT, NoHurry, Query, found_by_ripgrep, found_by_us, ripgrep
+from benchmarks.search import Query, found_by_ripgrep, found_by_us, ripgrep
 from benchmarks.stores import Memory
-from functions._runtime.workspace import ObjectCache, Workspace
-from functions._runtime.workspace.heads import WorkspaceName
+from functions._runtime.workspace import ObjectCache
 from toolgate.project import ROOT as PROJECT
 
 ODD = {
@@ -70,18 +69,8 @@ def tree(tmp_path_factory):
         (top / path).parent.mkdir(parents=True, exist_ok=True)
         (top / path).write_bytes(data)
     memory = Memory()
-    memory.fill(WorkspaceName("default", ROOT), files)
-    workspace = Workspace(
-        memory.stores(),
-        tenant="default",
-        repo_root=ROOT,
-        deadline=NoHurry(),
-        now_ms=lambda: 0,
-        by="tests",
-        tool="search@1.0.0",
-        cache=ObjectCache(),
-    )
-    return top, workspace.snapshot()
+    memory.fill(files)
+    return top, memory.workspace("search@1.0.0", ObjectCache()).snapshot()
 
 
 @pytest.mark.long
