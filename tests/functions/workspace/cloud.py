@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 from contracts.types import Answer
 from functions._runtime.deadline import Deadline
 from functions._runtime.effect import PreconditionFailedError
-from functions._runtime.workspace import Stores, Workspace
+from functions._runtime.workspace import Edit, FileWrite, Stores, Workspace
 from functions._runtime.workspace.heads import Commit, WorkspaceName, commit_items, meta_item
 from functions._runtime.workspace.objects import EMPTY_TREE, frame
 
@@ -98,3 +98,20 @@ def found(stores: Stores, tenant: str = "default", repo_root: str = ROOT) -> Wor
 def log_row(stores: Stores, name: WorkspaceName, seq: int) -> dict[str, Any]:
     key = name.key(f"LOG#main#{seq:012d}")
     return stores.dynamodb.get_item(TableName=stores.table, Key=key).get("Item", {})
+
+
+def put(path: str, data: bytes | None, text: str = "done") -> Any:
+    return lambda _: Edit([FileWrite(path, data)], lambda _: Done(text=text), f"Write {path}")
+
+
+def changed(stores: Stores, *edits: Any, **more: Any) -> Workspace:
+    """A workspace after each of `edits`, by an operation of its own."""
+    for number, edit in enumerate(edits):
+        effect = TableEffect(stores, f"setup#{number}")
+        workspace(stores, effect=effect, **more).change(edit)
+    return workspace(stores, **more)
+
+
+def all_objects(stores: Stores) -> set[str]:
+    listing = stores.s3.list_objects_v2(Bucket=stores.bucket).get("Contents", [])
+    return {item["Key"] for item in listing}

@@ -5,23 +5,26 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from botocore.exceptions import ClientError, ReadTimeoutError
 
 from contracts.errors import (
     ConflictError,
-    DeadlineError,
     ForbiddenPathError,
-    InternalError,
     InvalidArgumentsError,
     NotFoundError,
     TooLargeError,
-    UnavailableError,
 )
-from functions._runtime.effect import PreconditionFailedError
-from functions._runtime.workspace import Edit, FileWrite, ObjectCache, Stores, Workspace
+from functions._runtime.workspace import Edit, FileWrite, ObjectCache, Stores
 from functions._runtime.workspace.objects import EMPTY_TREE, frame, object_id
-from functions._runtime.workspace.workspace import TRIES
-from tests.functions.workspace.cloud import Done, TableEffect, found, log_row, workspace
+from tests.functions.workspace.cloud import (
+    Done,
+    TableEffect,
+    all_objects,
+    changed,
+    found,
+    log_row,
+    put,
+    workspace,
+)
 
 if TYPE_CHECKING:
     from functions._runtime.workspace.heads import WorkspaceName
@@ -31,31 +34,6 @@ if TYPE_CHECKING:
 @pytest.fixture
 def name(stores: Stores) -> WorkspaceName:
     return found(stores)
-
-
-def put(path: str, data: bytes | None, text: str = "done") -> Any:
-    return lambda _: Edit([FileWrite(path, data)], lambda _: Done(text=text), f"Write {path}")
-
-
-def changed(stores: Stores, *edits: Any, **more: Any) -> Workspace:
-    """A workspace after each of `edits`, by an operation of its own."""
-    for number, edit in enumerate(edits):
-        effect = TableEffect(stores, f"setup#{number}")
-        workspace(stores, effect=effect, **more).change(edit)
-    return workspace(stores, **more)
-
-
-def all_objects(stores: Stores) -> set[str]:
-    listing = stores.s3.list_objects_v2(Bucket=stores.bucket).get("Contents", [])
-    return {item["Key"] for item in listing}
-
-
-def failing(code: str, status: int = 500) -> Any:
-    def fail(**_: Any) -> None:
-        answer = {"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}
-        raise ClientError(answer, "Operation")  # type: ignore[arg-type]
-
-    return fail
 
 
 def test_change_moves_the_head_writes_history_and_completes_the_call(stores: Stores, name: Any):
@@ -147,21 +125,6 @@ def test_change_on_a_moved_head_is_made_again_on_what_is_there(stores: Stores, n
     assert log_row(stores, name, 3)["op"]["S"] == "mine"
 
 
-def test_head_that_never_stands_still_is_unavailable(stores: Stores, name: Any):
-    class Unlucky(TableEffect):
-        tries = 0
-
-        def commit(self, items: Any, output: Any) -> None:
-            self.tries += 1
-            raise PreconditionFailedError
-
-    effect = Unlucky(stores)
-    with pytest.raises(UnavailableError):
-        workspace(stores, effect=effect).change(put("a", b"1"))
-    assert effect.tries == TRIES
-    assert workspace(stores).snapshot().head.seq == 1
-
-
 def test_eight_writers_of_one_branch_all_land(stores: Stores, name: Any):
     start = threading.Barrier(8)
 
@@ -221,91 +184,6 @@ def test_object_that_is_already_there_counts_as_stored(stores: Stores, name: Any
     key = f"{name.prefix}{oid[:2]}/{oid[2:]}"
     stores.s3.put_object(Bucket=stores.bucket, Key=key, Body=framed)
     assert changed(stores, put("a", b"1")).snapshot().read("a").data == b"1"
-
-
-def test_put_that_meets_another_put_is_tried_again(stores: Stores, name: Any):
-    tried: list[int] = []
-
-    def conflict_once(**_: Any) -> None:
-        tried.append(1)
-        if len(tried) == 1:
-            failing("ConditionalRequestConflict", 409)()
-
-    stores.s3.before["put_object"] = conflict_once
-    assert changed(stores, put("a", b"1")).snapshot().read("a").data == b"1"
-    assert len(tried) == 3
-
-
-@pytest.mark.parametrize("code", ["SlowDown", "InternalError", "RequestTimeout", "409"])
-def test_failing_object_store_is_unavailable_and_moves_no_head(
-    stores: Stores, name: Any, code: str
-):
-    stores.s3.before["put_object"] = failing(code)
-    with pytest.raises(UnavailableError) as caught:
-        workspace(stores, effect=TableEffect(stores)).change(put("a", b"1"))
-    assert code not in caught.value.message
-    del stores.s3.before["put_object"]
-    assert workspace(stores).snapshot().head.seq == 1
-
-    stores.s3.before["get_object"] = failing(code)
-    with pytest.raises(UnavailableError):
-        workspace(stores).snapshot().read("a")
-
-
-def test_failing_table_is_unavailable(stores: Stores, name: Any):
-    def time_out(**_: Any) -> None:
-        raise ReadTimeoutError(endpoint_url="https://example.invalid/secret")
-
-    for fail in (failing("ProvisionedThroughputExceededException", 400), time_out):
-        stores.dynamodb.before = {"batch_get_item": fail, "get_item": fail}
-        with pytest.raises(UnavailableError) as caught:
-            workspace(stores).snapshot()
-        assert "secret" not in caught.value.message
-        with pytest.raises(UnavailableError):
-            workspace(stores).at(f"1-{EMPTY_TREE}")
-
-
-def test_unprocessed_keys_are_asked_for_again(stores: Stores, name: Any):
-    real = stores.dynamodb
-    answers = 0
-
-    class Throttled:
-        def batch_get_item(self, RequestItems: Any) -> Any:  # noqa: N803
-            nonlocal answers
-            answers += 1
-            answer = real.batch_get_item(RequestItems=RequestItems)
-            if answers < 3:
-                (dropped,) = [
-                    row for row in answer["Responses"]["workspace"] if row["sk"]["S"] == "META"
-                ]
-                answer["Responses"]["workspace"].remove(dropped)
-                answer["UnprocessedKeys"] = {"workspace": {"Keys": [name.key("META")]}}
-            return answer
-
-    throttled = Stores(Throttled(), stores.s3, stores.table, stores.bucket)
-    assert workspace(throttled).snapshot().head.seq == 1
-    assert answers == 3
-    answers = -9
-    with pytest.raises(UnavailableError):
-        workspace(throttled).snapshot()
-
-
-def test_missing_object_is_our_fault_and_not_the_callers(stores: Stores, name: Any):
-    changed(stores, put("a", b"1"))
-    blob = object_id(frame("blob", b"1"))
-    key = f"{name.prefix}{blob[:2]}/{blob[2:]}"
-    stores.s3.delete_object(Bucket=stores.bucket, Key=key)
-    with pytest.raises(InternalError):
-        workspace(stores).snapshot().read("a")
-
-
-def test_damaged_object_is_never_returned(stores: Stores, name: Any):
-    changed(stores, put("a", b"1"))
-    blob = object_id(frame("blob", b"1"))
-    key = f"{name.prefix}{blob[:2]}/{blob[2:]}"
-    stores.s3.put_object(Bucket=stores.bucket, Key=key, Body=frame("blob", b"2"))
-    with pytest.raises(InternalError):
-        workspace(stores).snapshot().read("a")
 
 
 def test_unknown_workspace_and_another_tenants_are_not_found(stores: Stores, name: Any):
@@ -380,34 +258,6 @@ def test_protected_paths_are_refused_and_nothing_is_written(stores: Stores, name
         assert effect.commits == []
     assert all_objects(stores) == before
     changed(stores, put("infra.md", b"1"))
-
-
-class Countdown:
-    """A deadline that lets a number of steps begin."""
-
-    def __init__(self, steps: int) -> None:
-        self.steps = steps
-
-    def check(self) -> None:
-        self.steps -= 1
-        if self.steps < 0:
-            raise DeadlineError("time is up")
-
-
-def test_deadline_is_asked_between_all_store_operations(stores: Stores, name: Any):
-    timeouts = 0
-    while True:
-        effect = TableEffect(stores)
-        try:
-            workspace(stores, effect=effect, deadline=Countdown(timeouts)).change(put("a/b", b"1"))
-            break
-        except DeadlineError:
-            assert effect.commits == []
-            assert workspace(stores).snapshot().head.seq == 1
-            timeouts += 1
-    # head, tree, one blob, two trees and the commit at the least
-    assert timeouts >= 6
-    assert workspace(stores).snapshot().head.seq == 2
 
 
 def test_shared_cache_saves_reads_and_never_crosses_workspaces(stores: Stores, name: Any):
