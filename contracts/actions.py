@@ -44,18 +44,24 @@ if TYPE_CHECKING:
 TAG = "action"
 
 
-def _as_in(model: type[Contract], name: str) -> Any:
-    """A field as the tool's contract has it: bounds, description, path rule and default."""
+PATH = "Path of a file in the workspace, parts joined by /; 1-1024 characters."
+"""What a path is to a model that is not told of repoRoot."""
+
+
+def _as_in(model: type[Contract], name: str, description: str | None = None) -> Any:
+    """A field as the tool's contract has it: bounds, path rule and default, and description."""
     if name not in model.model_fields:
         raise SpecError(f"contracts/actions.py has {name}, which {model.__module__} lacks")
-    return copy(model.model_fields[name])
+    field = copy(model.model_fields[name])
+    field.description = description or field.description
+    return field
 
 
 class ReadFile(Contract):
     """Read the text of one file, or a range of its lines."""
 
     action: Literal["read_file"] = Field(description="read_file: read a file.")
-    path: str = _as_in(read_file.Input, "path")
+    path: str = _as_in(read_file.Input, "path", PATH)
     first_line: int = _as_in(read_file.Input, "first_line")
     first_column: int = _as_in(read_file.Input, "first_column")
     max_lines: int = _as_in(read_file.Input, "max_lines")
@@ -66,7 +72,7 @@ class WriteFile(Contract):
     """Write one file, whole."""
 
     action: Literal["write_file"] = Field(description="write_file: write a file, whole.")
-    path: str = _as_in(write_file.Input, "path")
+    path: str = _as_in(write_file.Input, "path", PATH)
     content: str = _as_in(write_file.Input, "content")
     overwrite: bool = _as_in(write_file.Input, "overwrite")
 

@@ -48,6 +48,8 @@ def test_an_actions_fields_are_the_tools_own_but_for_what_the_harness_knows(name
     tool = inline(actions.TOOLS[name].input_schema)
     schema = actions.document()["tools"][name]
     kept = {field: value for field, value in tool["properties"].items() if field not in SUPPLIED}
+    if "path" in kept:
+        kept["path"] = {**kept["path"], "description": actions.PATH}
     assert schema["properties"] == kept
     assert set(schema["required"]) == set(tool["required"]) - SUPPLIED
 
@@ -93,6 +95,10 @@ def test_every_form_is_a_valid_schema_and_all_but_the_union_are_objects():
         assert (form.get("type") == "object") is (name != "union")
     plain = {"type", "description", "properties", "items", "required"}
     assert {key for _, node in nodes(document["plain"]) for key in node} <= plain
+
+
+def test_no_form_speaks_of_what_the_model_is_not_told():
+    assert not [name for name in SUPPLIED if name in json.dumps(actions.document())]
 
 
 def test_an_action_becomes_the_call_of_its_tool():
