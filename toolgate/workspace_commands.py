@@ -43,7 +43,10 @@ def push(
         bool, typer.Option("--discard-pulled", help="Push although pulled work is not merged.")
     ] = False,
 ) -> None:
-    """Make the workspace hold what the directory holds; create it if there is none."""
+    """Make the workspace hold what the directory holds.
+
+    Creates it if there is none.
+    """
     stores = stores_of(target, stage)
     with Bar(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("Pushing", total=None)
@@ -82,7 +85,10 @@ def pull(
         bool, typer.Option("--checkout", help="Check the pulled branch out as well.")
     ] = False,
 ) -> None:
-    """Bring agents' work back: as commits on a branch of its own in a git repository."""
+    """Bring agents' work back as commits.
+
+    In a git repository they come on a branch of their own.
+    """
     result = api.pull(
         stores_of(target, stage),
         directory.resolve(),
@@ -92,9 +98,9 @@ def pull(
         state_directory=state_of(target, stage),
     )
     if result.branch:
-        typer.echo(f"{result.commits} new commits on {result.branch}")
+        typer.echo(f"{counted(result.commits, 'new commit')} on {result.branch}")
     else:
-        typer.echo(f"{result.changed} paths changed")
+        typer.echo(f"{counted(result.changed, 'path')} changed")
     typer.echo(f"revision {result.revision}")
 
 
@@ -144,7 +150,10 @@ def undo(
     target: Target = "local",
     stage: Stage = "dev",
 ) -> None:
-    """Take back what one revision changed, by a new commit; later changes stay."""
+    """Take back what one revision changed.
+
+    By a new commit; later changes stay.
+    """
     stores, root = stores_of(target, stage), checked(repo_root)
     result = api.undo(
         stores,
@@ -153,7 +162,7 @@ def undo(
         by=getpass.getuser(),
         now_ms=time.time_ns() // 1_000_000,
     )
-    typer.echo(f"{len(result.paths)} paths put back")
+    typer.echo(f"{counted(len(result.paths), 'path')} put back")
     typer.echo(f"revision {result.revision}")
 
 
@@ -165,12 +174,20 @@ def rm(
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Delete a workspace with its files and its history."""
+    """Delete a workspace with its files and its history.
+
+    Keys that were used stay used for 24 hours. Push nothing to it meanwhile.
+    """
     stores, root = stores_of(target, stage), checked(repo_root)
     if not yes and typer.prompt(f"Deletes {root} with all history. Type its name") != root:
         raise CommandError("that is another name; nothing was deleted")
     result = api.remove(stores, root)
     typer.echo(f"{root} deleted: {result.rows} rows, {result.objects} objects")
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 path`, `2 paths`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def stores_of(target: str, stage: str) -> Stores:

@@ -182,4 +182,4 @@ def test_the_readmes_commands_run_as_they_stand(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert '"skippedAsDuplicate": true' in done.stdout
-    assert f"1 new commits on toolgate/{unique}" in done.stdout
+    assert f"1 new commit on toolgate/{unique}" in done.stdout

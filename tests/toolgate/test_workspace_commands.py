@@ -49,7 +49,7 @@ def test_plain_directory_goes_back_and_forth(repo: Repo, tmp_path: Path):
         (plain / "b").write_bytes(number)
         with pytest.raises(PushRefusedError, match="pull first"):
             run("push", plain, "--as", ROOT)
-        assert "1 paths changed" in run("pull", plain, "--as", ROOT).stdout
+        assert "1 path changed" in run("pull", plain, "--as", ROOT).stdout
         assert ((plain / "a").read_bytes(), (plain / "b").read_bytes()) == (number, number)
         assert "0 paths changed" in run("pull", plain, "--as", ROOT).stdout
         assert "changed" in run("push", plain, "--as", ROOT).stdout
@@ -76,7 +76,7 @@ def test_pull_takes_another_branch_when_the_usual_one_is_the_users(repo: Repo):
     with pytest.raises(PullRefusedError, match="--branch"):
         run("pull", repo.path, "--as", ROOT)
     result = run("pull", repo.path, "--as", ROOT, "--branch", "agents/work")
-    assert "1 new commits on agents/work" in result.stdout
+    assert "1 new commit on agents/work" in result.stdout
     assert repo.git("show", "agents/work:a") == "1"
 
 
@@ -102,7 +102,7 @@ def test_name_that_tools_take_is_taken(name: str):
 def test_undo_takes_a_number_and_rm_asks_for_the_name(repo: Repo):
     repo.push()
     repo.agent(FileWrite("README.md", b"# Wrong\n"))
-    assert "1 paths put back\nrevision 3-" in run("undo", ROOT, 2).stdout
+    assert "1 path put back\nrevision 3-" in run("undo", ROOT, 2).stdout
     assert workspace(repo.stores).snapshot().read("README.md").data == b"# App\n"
     typed = CliRunner().invoke(workspace_commands.app, ["rm", ROOT], input="/workspace/other\n")
     assert isinstance(typed.exception, CommandError)

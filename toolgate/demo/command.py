@@ -25,7 +25,10 @@ def demo(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a step.")] = False,
 ) -> None:
-    """Show an agent patching a repository exactly once, on the local cloud."""
+    """Show an agent patch a repository exactly once.
+
+    On the local cloud, over real Bedrock events.
+    """
     progress = Shown(Console(stderr=True, highlight=False))
     stage = Stage(cloud.up(progress))
     with tempfile.TemporaryDirectory(prefix="toolgate-demo-") as place:

@@ -41,14 +41,15 @@ class Transcript:
             self._console.print()
             for line in step.more["diff"].splitlines():
                 style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
-                self._console.print(Text(f"    {line}", style=style))
+                shown = Text(f"    {line}", style=style)
+                self._console.print(shown, no_wrap=True, overflow="ellipsis")
 
     def close(self) -> None:
         """Print what to do next."""
-        self._console.print(
-            "\nThe local cloud is still up: toolgate call, toolgate workspace log; "
-            "toolgate local down ends it."
-        )
+        told = "The local cloud is still up: toolgate call, toolgate workspace log; "
+        self._console.print()
+        for line in textwrap.wrap(f"{told}toolgate local down ends it.", self._console.width):
+            self._console.print(Text(line))
 
     def _line(self, label: str, text: str, style: str = "") -> None:
         """A label and its text; what does not fit goes on below the text, not below the label."""

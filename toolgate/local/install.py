@@ -30,7 +30,10 @@ _ARCHITECTURES = {
     "aarch64": "arm64",
     "arm64": "arm64",
 }
-_UNREACHABLE = "If the registry cannot be reached, check the network and the proxy settings."
+_UNREACHABLE = (
+    "If the registry cannot be reached, check the network and the proxy settings; behind a proxy "
+    "with a certificate of its own, npm wants NODE_EXTRA_CA_CERTS and uv SSL_CERT_FILE."
+)
 
 
 def check_machine() -> None:
