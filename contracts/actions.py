@@ -33,7 +33,7 @@ from contracts.dialects.targets import TARGETS
 from contracts.read_file import v1 as read_file
 from contracts.search import v1 as search
 from contracts.spec import SpecError
-from contracts.types import Contract, Revision
+from contracts.types import Contract, Cursor, Revision
 from contracts.write_file import v1 as write_file
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Search(Contract):
     glob: str = _as_in(search.Input, "glob")
     case_sensitive: bool = _as_in(search.Input, "case_sensitive")
     limit: int = _as_in(search.Input, "limit")
-    cursor: str | None = _as_in(search.Input, "cursor")
+    cursor: Cursor | None = _as_in(search.Input, "cursor")
     revision: Revision | None = _as_in(search.Input, "revision")
 
 

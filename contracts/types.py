@@ -199,3 +199,35 @@ Revision = Annotated[
     ),
 ]
 """`{seq}-{tree}`; opaque to callers."""
+
+RevisionShown = Annotated[str, Field(max_length=90)]
+"""A revision in an answer; the field says which one."""
+
+RevisionAsked = Annotated[
+    Revision | None,
+    Field(
+        default=None,
+        description="Revision to look at, as an earlier answer gave it; by default the newest.",
+    ),
+]
+"""The revision that a reading tool looks at."""
+
+PathShown = Annotated[str, Field(max_length=16_384, description="Path, relative to repoRoot.")]
+"""A path as it is in a workspace; bytes that are not UTF-8 are shown as four characters each."""
+
+PathGlob = Annotated[
+    str,
+    Field(
+        default="**",
+        min_length=1,
+        max_length=256,
+        description=(
+            "Which paths: * and ? within a part, ** across parts, [abc] one of. *.py fits the "
+            "top directory only, **/*.py any; no {a,b}; a literal [ is [[]. 1-256 characters."
+        ),
+    ),
+]
+"""Which paths of a workspace; by default every one."""
+
+Cursor = Annotated[str, Field(min_length=1, max_length=8_192)]
+"""Where a page ended; opaque, and good for the question alone that it was given for."""

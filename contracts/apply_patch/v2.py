@@ -15,6 +15,7 @@ from contracts.types import (
     RepoPath,
     RepoRoot,
     Revision,
+    RevisionShown,
 )
 
 CONTENT_MAX = 500_000
@@ -142,9 +143,8 @@ class Output(Answer):
         Field(max_length=40, description="What became of each file, in the order of the call."),
     ]
     revision: Annotated[
-        str,
+        RevisionShown,
         Field(
-            max_length=90,
             description="Revision after the change; in a dry run, the one it was tried on; opaque.",
         ),
     ]

@@ -7,51 +7,40 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from contracts.spec import Effect, Scope, Status, ToolSpec
-from contracts.types import Answer, Contract, RepoRoot, Revision
+from contracts.types import (
+    Answer,
+    Contract,
+    Cursor,
+    PathGlob,
+    PathShown,
+    RepoRoot,
+    RevisionAsked,
+    RevisionShown,
+)
 
 
 class Input(Contract):
     """Which paths, and from where on."""
 
     repo_root: RepoRoot
-    glob: Annotated[
-        str,
-        Field(
-            default="**",
-            min_length=1,
-            max_length=256,
-            description=(
-                "Which paths: * and ? within a part, ** across parts, [abc] one of. *.py fits the "
-                "top directory only, **/*.py any; no {a,b}; a literal [ is [[]. The default ** is "
-                "every file. 1-256 characters."
-            ),
-        ),
-    ]
+    glob: PathGlob
     cursor: Annotated[
-        str | None,
+        Cursor | None,
         Field(
             default=None,
-            min_length=1,
-            max_length=8_192,
             description="nextCursor of the page before, for the same glob; keeps its revision.",
         ),
     ]
     limit: int = Field(
         default=100, ge=1, le=200, description="How many paths a page holds at the most, 1-200."
     )
-    revision: Annotated[
-        Revision | None,
-        Field(
-            default=None,
-            description="Revision to list, as an earlier answer gave it; by default the newest.",
-        ),
-    ]
+    revision: RevisionAsked
 
 
 class Entry(Answer):
     """One path."""
 
-    path: Annotated[str, Field(max_length=16_384, description="Path, relative to repoRoot.")]
+    path: PathShown
     kind: Literal["file", "executable", "symlink", "submodule"] = Field(
         description="What stands there: file, executable, symlink or submodule."
     )
@@ -65,11 +54,11 @@ class Output(Answer):
         Field(max_length=200, description="The paths of this page, in byte order."),
     ]
     revision: Annotated[
-        str, Field(max_length=90, description="Revision of the workspace that was listed; opaque.")
+        RevisionShown, Field(description="Revision of the workspace that was listed; opaque.")
     ]
     next_cursor: Annotated[
-        str | None,
-        Field(default=None, max_length=8_192, description="For the next page; null on the last."),
+        Cursor | None,
+        Field(default=None, description="For the next page; null on the last."),
     ]
 
 

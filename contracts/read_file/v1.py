@@ -7,7 +7,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from contracts.spec import Effect, Scope, Status, ToolSpec
-from contracts.types import Answer, Contract, RepoPath, RepoRoot, Revision
+from contracts.types import (
+    Answer,
+    Contract,
+    RepoPath,
+    RepoRoot,
+    RevisionAsked,
+    RevisionShown,
+)
 
 
 class Input(Contract):
@@ -30,13 +37,7 @@ class Input(Contract):
     max_lines: int = Field(
         default=2_000, ge=1, le=2_000, description="How many lines to return at the most, 1-2000."
     )
-    revision: Annotated[
-        Revision | None,
-        Field(
-            default=None,
-            description="Revision to read, as an earlier answer gave it; by default the newest.",
-        ),
-    ]
+    revision: RevisionAsked
 
 
 class Output(Answer):
@@ -53,7 +54,7 @@ class Output(Answer):
         ),
     ]
     revision: Annotated[
-        str, Field(max_length=90, description="Revision of the workspace that was read; opaque.")
+        RevisionShown, Field(description="Revision of the workspace that was read; opaque.")
     ]
     first_line: Annotated[int, Field(ge=1, description="The firstLine of the call.")]
     line_count: Annotated[int, Field(ge=0, description="How many lines the whole file has.")]

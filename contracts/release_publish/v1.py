@@ -10,7 +10,15 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from contracts.spec import Approval, Effect, Scope, Status, ToolSpec
-from contracts.types import WHOLE, Answer, Contract, IdempotencyKey, RepoRoot, Revision
+from contracts.types import (
+    WHOLE,
+    Answer,
+    Contract,
+    IdempotencyKey,
+    RepoRoot,
+    Revision,
+    RevisionShown,
+)
 
 
 class Input(Contract):
@@ -69,7 +77,7 @@ class Output(Answer):
         ),
     ]
     byte_count: Annotated[int, Field(ge=0, description="How many bytes the zip has.")]
-    revision: Annotated[str, Field(max_length=90, description="The revision that was released.")]
+    revision: Annotated[RevisionShown, Field(description="The revision that was released.")]
 
 
 SPEC = ToolSpec(

@@ -7,7 +7,16 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from contracts.spec import Effect, Scope, Status, ToolSpec
-from contracts.types import Answer, Contract, RepoRoot, Revision
+from contracts.types import (
+    Answer,
+    Contract,
+    Cursor,
+    PathGlob,
+    PathShown,
+    RepoRoot,
+    RevisionAsked,
+    RevisionShown,
+)
 
 
 class Input(Contract):
@@ -32,44 +41,25 @@ class Input(Contract):
             "^ and $ are a line's ends."
         ),
     )
-    glob: Annotated[
-        str,
-        Field(
-            default="**",
-            min_length=1,
-            max_length=256,
-            description=(
-                "Which paths: * and ? within a part, ** across parts, [abc] one of. *.py fits the "
-                "top directory only, **/*.py any; no {a,b}; a literal [ is [[]. 1-256 characters."
-            ),
-        ),
-    ]
+    glob: PathGlob
     case_sensitive: bool = Field(default=True, description="True: upper and lower case differ.")
     limit: int = Field(default=10, ge=1, le=50, description="Matches of a page at the most, 1-50.")
     cursor: Annotated[
-        str | None,
+        Cursor | None,
         Field(
             default=None,
-            min_length=1,
-            max_length=8_192,
             description=(
                 "nextCursor of the page before, for the same query, mode, glob and caseSensitive."
             ),
         ),
     ]
-    revision: Annotated[
-        Revision | None,
-        Field(
-            default=None,
-            description="Revision to search, as an earlier answer gave it; by default the newest.",
-        ),
-    ]
+    revision: RevisionAsked
 
 
 class Match(Answer):
     """One line that fits; where it fits more than once, the first place counts."""
 
-    path: Annotated[str, Field(max_length=16_384, description="Path, relative to repoRoot.")]
+    path: PathShown
     line: Annotated[int, Field(ge=1, description="Number of the line, counted from 1.")]
     column: Annotated[
         int, Field(ge=1, description="Where the match begins in it, in code points from 1.")
@@ -110,14 +100,13 @@ class Output(Answer):
         Field(max_length=50, description="One entry a line that fits, by path and then line."),
     ]
     revision: Annotated[
-        str,
-        Field(max_length=90, description="Revision of the workspace that was searched; opaque."),
+        RevisionShown,
+        Field(description="Revision of the workspace that was searched; opaque."),
     ]
     next_cursor: Annotated[
-        str | None,
+        Cursor | None,
         Field(
             default=None,
-            max_length=8_192,
             description="To go on right behind this page; null once all was searched.",
         ),
     ]

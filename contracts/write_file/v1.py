@@ -7,7 +7,15 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from contracts.spec import Approval, Effect, Scope, Status, ToolSpec
-from contracts.types import WHOLE, Answer, Contract, IdempotencyKey, RepoPath, RepoRoot
+from contracts.types import (
+    WHOLE,
+    Answer,
+    Contract,
+    IdempotencyKey,
+    RepoPath,
+    RepoRoot,
+    RevisionShown,
+)
 
 
 class Input(Contract):
@@ -37,7 +45,7 @@ class Output(Answer):
     created: bool = Field(description="True if the file was not there before.")
     byte_count: Annotated[int, Field(ge=0, description="How many bytes the file has now.")]
     revision: Annotated[
-        str, Field(max_length=90, description="Revision of the workspace after the write; opaque.")
+        RevisionShown, Field(description="Revision of the workspace after the write; opaque.")
     ]
 
 
