@@ -11,6 +11,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError, core_schema
 
+from contracts.ignorable import without_ignorable
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -88,13 +90,13 @@ def _component_problem(name: str, *, empty_is_fine: bool) -> str | None:
     if len(name.encode("utf-8")) > COMPONENT_MAX_BYTES:
         return f"has a component over {COMPONENT_MAX_BYTES} bytes"
     folded = unicodedata.normalize("NFKC", name)
-    if folded in {".", ".."}:
-        return f"has a '{folded}' component"
+    visible = without_ignorable(folded)
+    if visible in {".", ".."}:
+        return f"has a '{visible}' component"
     if folded != name and ("/" in folded or "\\" in folded):
         return "holds a look-alike of '/'"
     # File systems that fold case, drop ignorable code points, trailing dots or stream names
     # would open .git under any of these spellings.
-    visible = "".join(c for c in folded if unicodedata.category(c) != "Cf")
     plain = visible.casefold().split(":", 1)[0].rstrip(". ")
     if plain == ".git" or _SHORT_GIT.match(plain):
         return "names .git"

@@ -36,6 +36,15 @@ HOSTILE = [
     ".Git",
     ".g\u200cit/config",
     "\u2060.git",
+    ".g\u034fit/config",
+    ".git\ufe0f/config",
+    ".\u3164git",
+    ".gi\U000e0100t/hooks/x",
+    ".git\ufff0",
+    "git\u115f~1/config",
+    ".\u034f./x",
+    "a/.\ufe0f/b",
+    "co\u17b5n",
     "git~1/config",
     "GIT~2",
     ".git./config",
@@ -77,6 +86,8 @@ FINE = [
     ".gi\u0301t",
     "x" * 255,
     "git~x",
+    "\u2764\ufe0f.md",
+    "a\u034fb",
 ]
 
 

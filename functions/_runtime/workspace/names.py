@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
+from contracts.ignorable import without_ignorable
+
 
 def decode(name: bytes) -> str:
     """A name or path as text; bytes that are not UTF-8 become lone surrogates, and back again."""
@@ -34,8 +36,8 @@ def fold_path(path: str) -> str:
     the name of a stream behind a colon.
     """
     text = unicodedata.normalize("NFKC", path)
-    visible = "".join(c for c in text if unicodedata.category(c) != "Cf")
-    return "/".join(fold(part).partition(":")[0].rstrip(". ") for part in visible.split("/"))
+    parts = without_ignorable(text).split("/")
+    return "/".join(fold(part).partition(":")[0].rstrip(". ") for part in parts)
 
 
 def is_git_directory(name: bytes) -> bool:
