@@ -1,0 +1,123 @@
+"""An approval on a terminal, line by line.
+
+Every line of the agent's own words begins with a bar, and is cut where the terminal would wrap it:
+nothing that an agent wrote can look like a line of ours.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from toolgate.approvals import words
+from toolgate.approvals.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from toolgate.approvals.client import Listing
+    from toolgate.approvals.rendering import Block
+    from toolgate.approvals.review import Review
+
+BAR = "│ "
+NARROWEST = 20
+MARKED = (
+    "Lines that begin with a bar are the agent's own words: what they say may be untrue, or meant "
+    "to mislead you."
+)
+_COLOURS = {"added": "green", "removed": "red", "hunk": "cyan"}
+
+
+def table(listing: Listing, now_s: float) -> Table:
+    """All approvals, one a row; everything about what they are is the agent's own words."""
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("State", "Agreed", "Tool", "What, in the agent's words", "Asked by", "Id"):
+        made.add_column(name, overflow="fold")
+    for one in listing["approvals"]:
+        mine = " (your turn)" if one["mayVote"] else ""
+        until = words.away(one["approveBy"], now_s) if one["state"] == "pending" else ""
+        cells = (
+            f"{words.state(one)}{mine}{f', ends {until}' if until else ''}",
+            words.tally(one),
+            visible(one["tool"]),
+            words.subject(one["subject"]),
+            visible(one["requester"]),
+            visible(one["approvalId"]),
+        )
+        made.add_row(*map(Text, cells))
+    return made
+
+
+def told(review: Review, now_s: float, width: int | None) -> Iterator[str]:
+    """The whole approval. `width` is the terminal's, None for no terminal."""
+    approval = review.approval
+    yield click.style(f"{words.state(approval)}: {words.clock(approval, now_s)}", bold=True)
+    for name, value in words.facts(approval):
+        yield f"  {name:<13} {value}"
+    yield ""
+    yield f"{words.tally(approval)} have agreed"
+    for vote in approval["votes"]:
+        yield f"  {visible(vote['by'])}: {visible(vote['decision'])}, {words.moment(vote['at'])}"
+        if vote["reason"]:
+            yield from _quoted(f"  {BAR}", vote["reason"], width)
+    yield ""
+    yield MARKED
+    for block in review.blocks:
+        yield ""
+        yield from _block(block, width)
+
+
+def audited(audit: Mapping[str, Any], width: int | None) -> Iterator[str]:
+    """The events of an approval."""
+    for event in audit["events"]:
+        at = event.get("atMs")
+        when = words.moment_of(at) if isinstance(at, int) else visible(str(at))
+        said = f"{event.get('n')}  {when}  {event.get('kind')} by {event.get('by')}"
+        yield visible(said)
+        data = event.get("data")
+        for name, text in data.items() if isinstance(data, dict) else ():
+            yield from _quoted(f"   {BAR}", f"{name}: {text}", width)
+        yield f"   {visible(str(event.get('hash')))}"
+
+
+def _block(block: Block, width: int | None) -> Iterator[str]:
+    if block.is_path:
+        yield click.style(block.label, bold=True)
+        yield from _quoted(BAR, block.title, width)
+    else:
+        yield click.style(block.title, bold=True)
+    for warning in block.warnings:
+        yield click.style(f"! {warning}", fg="yellow", bold=True)
+    yield from block.said
+    for fact in block.facts:
+        yield from _quoted(f"  {fact.name:<13} {BAR}", fact.value, width)
+    for row in block.rows:
+        yield f"  {words.moment(row.at)}  {row.tool} by {row.by}"
+        yield from _quoted(f"  {BAR}", row.revision, width)
+        for text in filter(None, (row.message, *row.paths)):
+            yield from _quoted(f"  {BAR}", text, width)
+        if row.more:
+            yield f"  and {row.more} more"
+    for passage in block.passages:
+        count = len(passage.lines)
+        counted = f"{count:,} line{'' if count == 1 else 's'}"
+        yield f"{passage.title}: {counted}, +{passage.added:,} -{passage.removed:,}"
+        for line in passage.lines:
+            yield from _quoted(BAR, f"{line.sign}{line.text}", width, _COLOURS.get(line.kind))
+
+
+def _quoted(prefix: str, text: str, width: int | None, colour: str | None = None) -> Iterator[str]:
+    shown = visible(text, keep="\t").expandtabs(4)
+    for piece in _pieces(shown, None if width is None else width - len(prefix)):
+        yield prefix + (click.style(piece, fg=colour) if colour else piece)
+
+
+def _pieces(text: str, width: int | None) -> Sequence[str]:
+    """The text in pieces that fit; a character that is no ASCII may take two places."""
+    if width is None or not text:
+        return [text]
+    step = max(NARROWEST, width if text.isascii() else width // 2)
+    return [text[start : start + step] for start in range(0, len(text), step)]

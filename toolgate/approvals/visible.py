@@ -1,0 +1,107 @@
+"""Text that a model wrote, made harmless and visible for a terminal and for a page alike. Pure.
+
+Whatever moves a cursor, turns text around, or is there without being seen becomes a sign of its
+own: an escape character is shown as its picture, a right-to-left override as `⟨U+202E⟩`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+BLANKS_MAX = 64
+"""A longer run of blanks is counted: text far to the right is text that nobody reads."""
+MARKS_MAX = 4
+"""More marks than this on one letter cover their neighbours."""
+
+_ASCII_TABLE = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "\u2421"}
+_ASCII_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_BLANKS = re.compile(rf"[ \t]{{{BLANKS_MAX + 1},}}")
+_UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
+_FILLERS = frozenset(map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0)))
+"""Characters of other categories that are drawn as nothing."""
+_OURS = frozenset({"\u27e8", "\u27e9"}) | set(map(chr, range(0x2400, 0x2427)))
+"""What our own signs are made of: spelled out, so that nobody can forge one."""
+_SELECTORS = ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
+_ONE_WRITING = frozenset({"BOPOMOFO", "CJK", "HANGUL", "HIRAGANA", "KATAKANA", "LATIN"})
+"""Scripts that people do write together, and that do not look alike."""
+
+
+class Shown(str):
+    """Text that `visible` has seen, or a sentence of ours whose foreign parts it has seen."""
+
+    __slots__ = ()
+
+
+def visible(text: str, *, keep: str = "") -> Shown:
+    """The text with a sign in place of everything that is unseen or obeyed.
+
+    It is one line, for line breaks get a sign, too; `keep` names controls to leave as they are, for
+    texts of files. What has been made visible stays as it is.
+    """
+    if isinstance(text, Shown):
+        return text
+    if text.isascii():
+        if _ASCII_CONTROL.search(text):
+            text = text.translate(_without(_ASCII_TABLE, keep))
+    else:
+        text = _of_unicode(text, keep)
+    return Shown(_BLANKS.sub(lambda run: f"\u27e8{len(run[0])} blanks\u27e9", text))
+
+
+def concerns(path: str) -> list[Shown]:
+    """What may deceive the eye in a path, in sentences; nothing for an ordinary one."""
+    found = []
+    scripts = {_script(c): c for c in reversed(path) if c.isalpha()}
+    if len(scripts) > 1 and not set(scripts) <= _ONE_WRITING:
+        odd = [c for name, c in scripts.items() if name != "LATIN"]
+        named = ", ".join(sorted({f"{c} is {unicodedata.name(c, _code(c))}" for c in odd}))
+        alphabets = ", ".join(sorted(name.capitalize() for name in scripts))
+        found.append(f"This path mixes letters of {alphabets}, which may look alike: {named}.")
+    marks = sorted({c for c in path if not c.isascii() and unicodedata.category(c)[0] in "PS"})
+    if marks:
+        named = ", ".join(f"{visible(c)} is {unicodedata.name(c, _code(c))}" for c in marks)
+        found.append(f"This path has signs that may look like others: {named}.")
+    if visible(path) != path and not marks:
+        found.append("This path holds characters that cannot be seen; they are shown by code.")
+    if unicodedata.normalize("NFKC", path) != path:
+        found.append("This path can be written in another way that looks the same.")
+    return [Shown(sentence) for sentence in found]
+
+
+def _of_unicode(text: str, keep: str) -> str:
+    table: dict[int, str] = dict(_ASCII_TABLE)
+    marks = []
+    for character in set(text):
+        if character.isascii():
+            continue
+        category = unicodedata.category(character)
+        unseen = category in _UNSEEN or character in _FILLERS or _selects(character)
+        if unseen or character in _OURS:
+            table[ord(character)] = _code(character)
+        elif category in {"Mn", "Me"}:
+            marks.append(character)
+    text = text.translate(_without(table, keep))
+    if not marks:
+        return text
+    one = f"[{''.join(map(re.escape, marks))}]"
+    heaps = re.compile(f"({one}{{{MARKS_MAX}}})({one}+)")
+    return heaps.sub(lambda heap: heap[1] + "".join(map(_code, heap[2])), text)
+
+
+def _without(table: dict[int, str], keep: str) -> dict[int, str]:
+    return {code: sign for code, sign in table.items() if chr(code) not in keep}
+
+
+def _selects(character: str) -> bool:
+    """Whether it is a variation selector, which changes what another character looks like."""
+    code = ord(character)
+    return any(first <= code <= last for first, last in _SELECTORS)
+
+
+def _code(character: str) -> str:
+    return f"\u27e8U+{ord(character):04X}\u27e9"
+
+
+def _script(character: str) -> str:
+    return unicodedata.name(character, "UNKNOWN").split(" ", 1)[0]
