@@ -11,13 +11,14 @@ quotas          what AWS would refuse only at deploy time
 tool_function   one tool: role, log group, function, alias
 state, tools, bedrock_agent, gateway   the stacks
 application     puts the stacks together
+template, policies, review   what synthesised templates name, and what they allow
 """
 
 from __future__ import annotations
 
 from contracts.spec import SpecError
-from infra.errors import InfraError, SetupError
-from infra.node import use_node
+from infra.errors import InfraError
+from infra.node import cdk_is_missing, use_node
 
 __all__ = ["main"]
 
@@ -36,10 +37,5 @@ def _synthesise() -> None:
         # aws_cdk starts a node process when it is imported, so not before one was found.
         from infra.application import synthesise  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        if error.name not in {"aws_cdk", "constructs", "jsii"}:
-            raise
-        raise SetupError(
-            f"this Python has no {error.name}; put the project's .venv/bin first on PATH, "
-            "or run: pip install -r requirements.txt"
-        ) from None
+        raise cdk_is_missing(error) from None
     synthesise()

@@ -6,7 +6,8 @@ InfraError
 ├── ScopeError       a scope grants nothing, because the table does not know it
 ├── PackagingError   a tool's files are incomplete, or pull in what must not ship
 ├── LayerError       the dependency layer could not be built
-└── QuotaError       AWS would refuse the agent or the gateway at deploy time
+├── QuotaError       AWS would refuse the agent or the gateway at deploy time
+└── ReviewError      the templates hold a policy that cannot be read from them alone
 """
 
 from __future__ import annotations
@@ -38,3 +39,7 @@ class LayerError(InfraError):
 
 class QuotaError(InfraError):
     """The agent or the gateway would exceed what AWS accepts."""
+
+
+class ReviewError(InfraError):
+    """A review would have to guess what the templates allow."""

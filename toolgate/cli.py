@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from toolgate.audit_commands import audit
 from toolgate.call import call
 from toolgate.calls_commands import app as calls
 from toolgate.compat_commands import compat
@@ -26,6 +27,7 @@ app.command()(show)
 app.command()(emit)
 app.command()(check)
 app.command()(compat)
+app.command()(audit)
 app.command()(publish)
 app.command()(call)
 app.add_typer(calls, name="calls")
