@@ -40,8 +40,12 @@ def issue(
     now_s: int,
     life_s: int = LIFE_S,
     session_id: str | None = None,
+    agent: str | None = None,
 ) -> str:
     """A token, signed with the last of `keys`; `session_id` is required for Bedrock alone.
+
+    `subject` is the person whose request it is. `agent` names who acts for them, where that has a
+    name: neither may agree to what they ask for.
 
     Raises IssueError for a life that is not 1 to 3600 seconds, or a token that would be too long;
     pydantic's ValidationError for claims that are out of bounds.
@@ -60,6 +64,7 @@ def issue(
             "audience": caller.audience(stage),
             "expiresAtS": now_s + life_s,
             "sessionId": session_id,
+            "agent": agent,
         }
     )
     text = canonical(claims.model_dump(mode="json", exclude_none=True))

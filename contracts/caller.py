@@ -59,6 +59,12 @@ class CallerClaims(Contract):
             description="The Bedrock session it is for.",
         ),
     ]
+    agent: Annotated[
+        Subject | None,
+        Field(
+            default=None, description="Who acts for the subject: neither may agree to a request."
+        ),
+    ]
 
 
 class KeysError(ValueError):

@@ -43,7 +43,16 @@ def arguments(request: Contract) -> dict[str, Any]:
     )
 
 
+def statement(spec: ToolSpec, request: Contract) -> str:
+    """What a call says, as canonical JSON: the tool, its major version and the arguments."""
+    return canonical({"tool": spec.name, "major": spec.major, "args": arguments(request)})
+
+
 def fingerprint(spec: ToolSpec, request: Contract) -> str:
-    """`1:` and the SHA-256 (hex) of the tool, its major version and the arguments."""
-    said = {"tool": spec.name, "major": spec.major, "args": arguments(request)}
-    return f"{RECIPE}:{hashlib.sha256(canonical(said).encode('utf-8')).hexdigest()}"
+    """The fingerprint of what a call says."""
+    return fingerprint_of(statement(spec, request))
+
+
+def fingerprint_of(text: str) -> str:
+    """`1:` and the SHA-256 (hex) of a statement."""
+    return f"{RECIPE}:{hashlib.sha256(text.encode('utf-8')).hexdigest()}"

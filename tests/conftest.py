@@ -21,6 +21,18 @@ WORKSPACE_TABLE = "workspace"
 WORKSPACE_BUCKET = "workspace-objects"
 ORDERS_TABLE = "orders"
 RELEASES_BUCKET = "releases"
+APPROVALS_TABLE = "approvals"
+APPROVALS_BUCKET = "approvals-objects"
+APPROVALS_TOPIC = "arn:aws:sns:us-east-1:123456789012:approvals"
+APPROVER_ROLE = "arn:aws:iam::123456789012:role/Approver"
+APPROVALS = {
+    "table": APPROVALS_TABLE,
+    "bucket": APPROVALS_BUCKET,
+    "topic": APPROVALS_TOPIC,
+    "need": 2,
+    "approveWithinS": 86_400,
+    "executeWithinS": 14_400,
+}
 ALL_SCOPES = ["orders:read", "release:publish", "workspace:read", "workspace:write"]
 BINDINGS = {
     surface: {"tenant": "default", "scopes": ALL_SCOPES}
@@ -54,12 +66,30 @@ STAGE = {
     "ORDERS_TABLE": ORDERS_TABLE,
     "RELEASES_BUCKET": RELEASES_BUCKET,
     "TOOLGATE_BINDINGS": json.dumps(BINDINGS),
+    "TOOLGATE_APPROVALS": json.dumps(APPROVALS),
+    "APPROVALS_TABLE": APPROVALS_TABLE,
+    "APPROVALS_BUCKET": APPROVALS_BUCKET,
+    "APPROVALS_NEED": "2",
+    "APPROVER_ROLE": APPROVER_ROLE,
     "POWERTOOLS_SERVICE_NAME": "toolgate",
     "POWERTOOLS_METRICS_NAMESPACE": "Toolgate",
     "POWERTOOLS_LOG_LEVEL": "INFO",
 }
-TABLES = {IDEMPOTENCY_TABLE: ("id",), WORKSPACE_TABLE: ("pk", "sk"), ORDERS_TABLE: ("pk",)}
-BUCKETS = (WORKSPACE_BUCKET, RELEASES_BUCKET)
+TABLES = {
+    IDEMPOTENCY_TABLE: ("id",),
+    WORKSPACE_TABLE: ("pk", "sk"),
+    ORDERS_TABLE: ("pk",),
+    APPROVALS_TABLE: ("pk", "sk"),
+}
+OPEN_INDEX = {
+    "IndexName": "open",
+    "KeySchema": [
+        {"AttributeName": "kind", "KeyType": "HASH"},
+        {"AttributeName": "approveByMs", "KeyType": "RANGE"},
+    ],
+    "Projection": {"ProjectionType": "ALL"},
+}
+BUCKETS = (WORKSPACE_BUCKET, RELEASES_BUCKET, APPROVALS_BUCKET)
 FOREIGN = (
     "AWS_PROFILE",
     "AWS_ENDPOINT_URL",
@@ -73,23 +103,31 @@ def create_tables():
     from functions._runtime import aws
 
     for table, keys in TABLES.items():
+        attributes = [{"AttributeName": key, "AttributeType": "S"} for key in keys]
+        more = {}
+        if table == APPROVALS_TABLE:
+            attributes.append({"AttributeName": "kind", "AttributeType": "S"})
+            attributes.append({"AttributeName": "approveByMs", "AttributeType": "N"})
+            more["GlobalSecondaryIndexes"] = [OPEN_INDEX]
         aws.dynamodb().create_table(
             TableName=table,
             KeySchema=[
                 {"AttributeName": key, "KeyType": kind}
                 for key, kind in zip(keys, ("HASH", "RANGE"), strict=False)
             ],
-            AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"} for key in keys],
+            AttributeDefinitions=attributes,
             BillingMode="PAY_PER_REQUEST",
+            **more,
         )
 
 
 def create_buckets():
-    """Make the stage's buckets with the runtime's client; they outlive the tables."""
+    """Make the stage's buckets and its topic; they outlive the tables."""
     from functions._runtime import aws
 
     for bucket in BUCKETS:
         aws.s3().create_bucket(Bucket=bucket)
+    aws.sns().create_topic(Name=APPROVALS_TOPIC.rpartition(":")[2])
 
 
 def become_stage():
@@ -116,11 +154,11 @@ def environment(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     for name, value in STAGE.items():
         monkeypatch.setenv(name, value)
-    settings.settings.cache_clear()
+    settings.forget()
     call.forget()
     keys.forget()
     yield
-    settings.settings.cache_clear()
+    settings.forget()
 
 
 @pytest.fixture(scope="session")

@@ -203,7 +203,7 @@ def _golden_kinds(spec: ToolSpec) -> tuple[str, ...]:
 def _refused_at_gate(expect: dict[str, Any]) -> bool:
     """Whether a case expects that nothing happened and that its key is not spent."""
     error = expect.get("error", {})
-    refusal = {"reason": "NO_APPROVALS", "keySpent": False}
+    refusal = {"reason": "SUBJECT_REQUIRED", "keySpent": False}
     return error.get("code") == "FORBIDDEN" and refusal.items() <= error.get("details", {}).items()
 
 

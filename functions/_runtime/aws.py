@@ -36,8 +36,15 @@ def secrets() -> Any:
     return boto3.client("secretsmanager", config=CONFIG)
 
 
+@cache
+def sns() -> Any:
+    """The SNS client; made by the first call that has people to tell."""
+    return boto3.client("sns", config=CONFIG)
+
+
 def forget() -> None:
     """Drop the clients, so that the next use sees a changed environment; for tests."""
     dynamodb.cache_clear()
     s3.cache_clear()
     secrets.cache_clear()
+    sns.cache_clear()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
 from functions._runtime import aws
-from functions._runtime.workspace import ObjectCache, Stores, Workspace
+from functions._runtime.workspace import ObjectCache, Protection, Stores, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +30,8 @@ class Call:
     now_ms: Callable[[], int]
     dry_run: bool = False
     effect: Effect | None = None
+    protection: Protection = field(default_factory=Protection)
+    """What the call may do about protected paths."""
 
     def workspace(self, repo_root: str) -> Workspace:
         """The caller's tenant's workspace of that name; whether it exists shows on first use."""
@@ -49,6 +51,7 @@ class Call:
             tool=self.spec.key,
             effect=self.effect,
             cache=_objects(),
+            protection=self.protection,
         )
 
 

@@ -37,6 +37,8 @@ class Caller:
     subject: str | None
     scopes: frozenset[str]
     surface: str
+    agent: str | None = None
+    """Who acts for the subject, where the token says so."""
 
     @property
     def name(self) -> str:
@@ -113,6 +115,7 @@ def _signed(
         subject=claims.subject,
         scopes=_KNOWN & frozenset(claims.scopes),
         surface=presented.surface,
+        agent=claims.agent,
     )
 
 

@@ -15,10 +15,13 @@ from functions._runtime.effect import PreconditionFailedError
 from functions._runtime.idempotency import RecordedError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from contracts.results import Result
     from contracts.spec import ToolSpec
     from contracts.types import Answer
-    from functions._runtime.effect import TransactItem
+    from functions._runtime.approvals.gate import Gate
+    from functions._runtime.effect import Approved, TransactItem
     from functions._runtime.idempotency import Attempt, FencedLayer
 
 RESULT_MAX_BYTES = 200_000
@@ -44,28 +47,55 @@ def rendered(spec: ToolSpec, output: Answer) -> tuple[Result, str]:
 
 
 class RecordedEffect:
-    """Commits an effect together with the idempotency record of its call."""
+    """Commits an effect together with the idempotency record of its call.
 
-    def __init__(self, spec: ToolSpec, layer: FencedLayer, attempt: Attempt) -> None:
+    `gate(operation)` is the approval of the call; it raises ForbiddenError where there is none to
+    be had. Once it was asked for, nothing is committed but with it.
+    """
+
+    def __init__(
+        self, spec: ToolSpec, layer: FencedLayer, attempt: Attempt, gate: Callable[[str], Gate]
+    ) -> None:
         self._spec = spec
         self._layer = layer
         self._attempt = attempt
         self._tries = 0
+        self._make_gate = gate
+        self._gate: Gate | None = None
+        self._used = False
         self.operation: str = attempt.key[layer.key_attr]["S"]
+
+    def approve(self) -> Approved:
+        """See Effect."""
+        return self._asked().approve()
+
+    def consume(self) -> Approved:
+        """See Effect."""
+        approved = self._asked().consume(self._layer.fence())
+        self._used = True
+        return approved
+
+    def _asked(self) -> Gate:
+        if self._gate is None:
+            self._gate = self._make_gate(self.operation)
+        return self._gate
 
     def commit(self, items: list[TransactItem], output: Answer) -> None:
         """Write `items` and complete the record with `output`, or nothing.
 
-        Raises PreconditionFailedError, UnavailableError, RecordedError, and what `rendered` raises.
+        Raises PreconditionFailedError, UnavailableError, RecordedError, what `rendered` raises, and
+        what an approval that was asked for raises if it stands no more.
         A call has one commit: RuntimeError for another one.
         """
         if self._attempt.answer is not None:
             raise RuntimeError("a call commits once")
         result, text = rendered(self._spec, output)
+        gate = None if self._used else self._gate
+        used_up = gate.consumption() if gate else []
         self._tries += 1
         try:
             self._layer.client.transact_write_items(
-                TransactItems=[*items, self._layer.completion(text)],
+                TransactItems=[*items, *used_up, self._layer.completion(text)],
                 # One token a try: a rebase writes other items, and must not pass for a repeat.
                 ClientRequestToken=f"{self._attempt.owner}-{self._tries}",
             )
@@ -77,6 +107,8 @@ class RecordedEffect:
         except BotoCoreError as error:
             result = self._settled(error)
         self._attempt.answer = result
+        if gate:
+            gate.consumed()
 
     def _settled(self, error: Exception) -> Result:
         """After any doubt the record decides: it is completed exactly if the effect happened."""

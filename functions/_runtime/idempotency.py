@@ -206,6 +206,22 @@ class FencedLayer(DynamoDBPersistenceLayer):
             }
         }
 
+    def fence(self) -> dict[str, Any]:
+        """The transaction item that fails unless this attempt still owns its call."""
+        attempt = _attempt.get()
+        return {
+            "ConditionCheck": {
+                "TableName": self.table_name,
+                "Key": attempt.key,
+                "ConditionExpression": "#status=:running AND #owner=:owner",
+                "ExpressionAttributeNames": {"#status": self.status_attr, "#owner": "owner"},
+                "ExpressionAttributeValues": {
+                    ":running": {"S": "INPROGRESS"},
+                    ":owner": {"S": attempt.owner},
+                },
+            }
+        }
+
     def standing(self) -> tuple[str, str, Result | None]:
         """Status, owner and answer of this attempt's record, read consistently.
 

@@ -27,6 +27,18 @@ class Binding:
 
 
 @dataclass(frozen=True)
+class Approvals:
+    """Where the stage keeps approvals, whom it tells, and how many people it takes how soon."""
+
+    table: str
+    bucket: str
+    topic: str
+    need: int
+    approve_within_s: int
+    execute_within_s: int
+
+
+@dataclass(frozen=True)
 class Settings:
     """Names of the stage's resources, and its bindings by surface."""
 
@@ -39,6 +51,38 @@ class Settings:
     bindings: Mapping[str, Binding]
     caller_keys: str | None = None
     """The ARN of the secret that caller tokens are verified with; None where none are accepted."""
+    approvals: Approvals | None = None
+    """None where people cannot be asked, or this tool never asks them."""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What the humans' side of approvals works with."""
+
+    table: str
+    bucket: str
+    workspace_table: str
+    workspace_bucket: str
+    approver_role: str
+    """ARN of the one role whose sessions decide."""
+    need: int
+
+
+@cache
+def desk() -> Desk:
+    """The settings of the humans' side. Raises SettingsError if a variable is missing."""
+    environment = os.environ
+    try:
+        return Desk(
+            table=environment["APPROVALS_TABLE"],
+            bucket=environment["APPROVALS_BUCKET"],
+            workspace_table=environment["WORKSPACE_TABLE"],
+            workspace_bucket=environment["WORKSPACE_BUCKET"],
+            approver_role=environment["APPROVER_ROLE"],
+            need=int(environment["APPROVALS_NEED"]),
+        )
+    except KeyError as error:
+        raise SettingsError(f"{error.args[0]} is not set") from None
 
 
 @cache
@@ -57,6 +101,7 @@ def settings() -> Settings:
             releases_bucket=environment["RELEASES_BUCKET"],
             bindings=_bindings(environment["TOOLGATE_BINDINGS"]),
             caller_keys=environment.get("CALLER_KEYS_SECRET"),
+            approvals=_approvals(environment.get("TOOLGATE_APPROVALS")),
         )
     except KeyError as error:
         raise SettingsError(f"{error.args[0]} is not set") from None
@@ -71,3 +116,29 @@ def _bindings(text: str) -> dict[str, Binding]:
         }
     except (ValueError, TypeError, AttributeError):
         raise SettingsError("TOOLGATE_BINDINGS is not the JSON that it should be") from None
+
+
+def _approvals(text: str | None) -> Approvals | None:
+    if text is None:
+        return None
+    try:
+        given = json.loads(text)
+        found = Approvals(
+            table=given["table"],
+            bucket=given["bucket"],
+            topic=given["topic"],
+            need=int(given["need"]),
+            approve_within_s=int(given["approveWithinS"]),
+            execute_within_s=int(given["executeWithinS"]),
+        )
+    except (KeyError, ValueError, TypeError):
+        raise SettingsError("TOOLGATE_APPROVALS is not the JSON that it should be") from None
+    if min(found.need, found.approve_within_s, found.execute_within_s) < 1:
+        raise SettingsError("TOOLGATE_APPROVALS asks nobody, or gives no time")
+    return found
+
+
+def forget() -> None:
+    """Drop what was read; for tests."""
+    settings.cache_clear()
+    desk.cache_clear()

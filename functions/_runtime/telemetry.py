@@ -80,13 +80,17 @@ def failed(what: str, error: BaseException | None) -> None:
 
 
 def unhandled(spec: ToolSpec, error: Exception) -> None:
+    """Log a fault of ours in a tool."""
+    fault(error, tool=spec.name, version=spec.version)
+
+
+def fault(error: Exception, **where: str) -> None:
     """Log a fault of ours by type and place; its text may hold what a caller sent."""
     frames = traceback.extract_tb(error.__traceback__)
     _logger().error(
         "unhandled",
         extra={
-            "tool": spec.name,
-            "version": spec.version,
+            **where,
             "exceptionType": type(error).__name__,
             "frames": [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames[-8:]],
         },

@@ -12,14 +12,13 @@ from __future__ import annotations
 import time
 import uuid
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
 from contracts import results
 from contracts.errors import (
-    ForbiddenError,
     ForbiddenPathError,
     InternalError,
     InvalidArgumentsError,
@@ -30,12 +29,14 @@ from contracts.fingerprint import fingerprint
 from contracts.issues import issues, select
 from contracts.spec import Approval
 from functions._runtime import aws, events, keys, telemetry
+from functions._runtime.approvals.asking import askable, gate_for, refuse_unaskable
 from functions._runtime.call import Call
 from functions._runtime.caller import Caller, Presented, authorise
 from functions._runtime.commit import RecordedEffect, rendered
 from functions._runtime.deadline import Deadline
 from functions._runtime.idempotency import Attempt, Guard, RecordedError, Request
 from functions._runtime.settings import Settings, settings
+from functions._runtime.workspace.protected import Protection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,12 +63,12 @@ def new_owner() -> str:
 
 
 def tool(
-    spec: ToolSpec, *, precheck: Callable[[Any], None] | None = None
+    spec: ToolSpec, *, precheck: Callable[[Any, Call], None] | None = None
 ) -> Callable[[Callable[[R, Call], A]], Callable[[Any, Any], dict[str, Any]]]:
     """Make a Lambda handler of `run(request, call) -> output`.
 
-    `precheck(request)` refuses, by raising a ToolError, what the arguments alone decide; nothing
-    has been claimed by then, so the key is not spent.
+    `precheck(request, call)` refuses, by raising a ToolError, what the arguments alone decide;
+    nothing has been claimed by then, so the key is not spent.
     """
 
     def decorate(run: Callable[[R, Call], A]) -> Callable[[Any, Any], dict[str, Any]]:
@@ -89,7 +90,7 @@ class Pipeline:
         self,
         spec: ToolSpec,
         run: Callable[[Any, Call], Answer],
-        precheck: Callable[[Any], None] | None,
+        precheck: Callable[[Any, Call], None] | None,
     ) -> None:
         self.spec = spec
         self._run = run
@@ -126,8 +127,6 @@ class Pipeline:
         arguments, token = events.arguments(envelope, self.spec)
         caller = self._caller(Presented(envelope.surface, envelope.session_id, token), stage)
         request = self._validated(arguments)
-        if self._precheck:
-            self._precheck(request)
         call = Call(
             spec=self.spec,
             caller=caller,
@@ -135,10 +134,15 @@ class Pipeline:
             deadline=Deadline(attempt.remaining_ms, self.spec.timeout_s),
             now_ms=now_ms,
             dry_run=bool(getattr(request, "dry_run", False)),
+            protection=self._protection(caller, stage),
         )
+        if self._precheck:
+            self._precheck(request, call)
         if not self.spec.mutates or call.dry_run:
             return rendered(self.spec, self._run(request, call))[0]
-        self._gate()
+        if self.spec.approval is Approval.DUAL:
+            # Known before the claim, so the key is not spent on it.
+            refuse_unaskable(caller, stage)
         return self._once(request, call, attempt)
 
     def _caller(self, presented: Presented, stage: Settings) -> Caller:
@@ -168,8 +172,12 @@ class Pipeline:
         """Claim, then have the effect: at most once for this tenant and key."""
 
         def body(attempt: Attempt) -> Result:
-            effect = RecordedEffect(self.spec, self._guarded(call.settings).layer, attempt)
+            layer = self._guarded(call.settings).layer
+            gate = partial(gate_for, self.spec, request, call)
+            effect = RecordedEffect(self.spec, layer, attempt, gate)
             try:
+                if self.spec.approval is Approval.DUAL:
+                    effect.approve()
                 self._run(request, replace(call, effect=effect))
             except RecordedError as recorded:
                 attempt.answer = recorded.answer
@@ -185,15 +193,10 @@ class Pipeline:
         asked = Request(call.caller.tenant, key, fingerprint(self.spec, request))
         return self._guarded(call.settings).run(asked, attempt, body)
 
-    def _gate(self) -> None:
-        """Approvals do not exist yet: what always needs one does not happen, nor spends its key.
-
-        What needs one only for protected paths is refused there, by the workspace.
-        """
-        if self.spec.approval is Approval.DUAL:
-            raise ForbiddenError(
-                "this tool needs approval, which this stage cannot give", reason="NO_APPROVALS"
-            )
+    def _protection(self, caller: Caller, stage: Settings) -> Protection:
+        """People lift the protection of paths for those who say who they are."""
+        asks = self.spec.approval is Approval.WHEN_PROTECTED
+        return Protection(liftable=asks and askable(caller, stage))
 
     def _guarded(self, stage: Settings) -> Guard:
         """The tool's guard, made once for as long as the stage and its client are the same."""

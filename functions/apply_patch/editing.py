@@ -11,7 +11,7 @@ from contracts.errors import (
     TooLargeError,
 )
 from contracts.issues import ISSUES_MAX, issue
-from functions._runtime.workspace import FileWrite, refuse_protected
+from functions._runtime.workspace import FileWrite
 from functions.apply_patch.engine import (
     OF_PATHS,
     Before,
@@ -25,6 +25,7 @@ from functions.apply_patch.engine import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from functions._runtime.call import Call
     from functions._runtime.workspace import PathKind, Snapshot
     from functions.apply_patch.engine import Invalid, Write
 
@@ -59,14 +60,17 @@ class Request(Protocol):
         """The entries."""
 
 
-def refuse_unusable(request: Request) -> None:
+def refuse_unusable(request: Request, call: Call) -> None:
     """Refuse what no state of the files could make right.
 
-    Raises ForbiddenPathError for a protected path, InvalidArgumentsError for diffs that cannot be
-    read and entries that contradict each other.
+    Raises what a path that is protected everywhere comes to, InvalidArgumentsError for diffs that
+    cannot be read and entries that contradict each other.
     """
     changes = _changes(request)
-    refuse_protected(path for change in changes for path in paths_of(change))
+    call.protection.concerns(
+        (path for change in changes for path in paths_of(change)),
+        settled=getattr(request, "expected_revision", None) is not None,
+    )
     unusable = check_request(changes, root=request.repo_root)
     if not unusable:
         return

@@ -12,15 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from contracts.release_publish.v1 import Input
-
-
-@dataclass(frozen=True)
-class Approved:
-    """The approval that the release used up: its id, who asked, who agreed."""
-
-    approval_id: str
-    requester: str
-    approvers: tuple[str, ...]
+    from functions._runtime.effect import Approved
 
 
 @dataclass(frozen=True)

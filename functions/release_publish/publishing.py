@@ -6,12 +6,11 @@
     4. complete  the call's record
 
 Whatever fails after 2 is worth a retry, and whoever takes the call over gets the same approval
-from `consume` again, finds the zip, writes the same manifest or finds it, and completes.
+from `Effect.consume` again, finds the zip, writes the same manifest or finds it, and completes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,6 @@ from functions._runtime.effect import PreconditionFailedError
 from functions.release_publish.archive import pack
 from functions.release_publish.contents import contents
 from functions.release_publish.manifest import (
-    Approved,
     Artifact,
     artifact_key,
     manifest,
@@ -35,18 +33,12 @@ if TYPE_CHECKING:
     from functions._runtime.call import Call
     from functions._runtime.effect import Effect
 
-Consume = Callable[[], Approved]
-"""Uses the approval up for this call's operation, or raises a ToolError and changes nothing.
 
-Called again for the same operation it gives the same approval, however late.
-"""
-
-
-def publish(request: Input, call: Call, consume: Consume) -> Output:
+def publish(request: Input, call: Call) -> Output:
     """Publish the release and record the call's answer, which it returns.
 
-    Raises what reading the workspace raises, as `contents` says and as `consume` does; after that
-    only UnavailableError, or InternalError if the release exists and is another one.
+    Raises what reading the workspace raises, as `contents` says and as `Effect.consume` does; after
+    that only UnavailableError, or InternalError if the release exists and is another one.
     """
     if call.effect is None:
         raise RuntimeError("a release is published inside a claimed call only")
@@ -63,7 +55,7 @@ def publish(request: Input, call: Call, consume: Consume) -> Output:
     )
     # From here to the end the clock is not asked: what is begun now has to be finished.
     call.deadline.check()
-    approved = consume()
+    approved = call.effect.consume()
     releases.keep(
         output.manifest_key, manifest(release, call.caller.tenant, request, artifact, approved)
     )

@@ -16,6 +16,7 @@ from functions.search.matching import PatternError, matcher
 
 if TYPE_CHECKING:
     from contracts.search.v1 import Input
+    from functions._runtime.call import Call
     from functions.search.matching import Matcher
 
 LINE_DIGITS_MAX = 9
@@ -67,7 +68,7 @@ class Question:
         return self.paging.cursor(revision, b"%d\0%b" % (place.lines, place.after))
 
 
-def refuse_unusable(request: Input) -> None:
+def refuse_unusable(request: Input, _call: Call) -> None:
     """Raise InvalidArgumentsError for what the arguments alone decide."""
     Question.of(request)
 

@@ -32,6 +32,7 @@ def handler(request: Input, call: Call) -> Output:
                 revision=revision,
             ),
             f"write_file: {request.path[:200]}",
+            settled=True,
         )
 
     return call.workspace(request.repo_root).change(edit)

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 from contracts.errors import ConflictError, InvalidArgumentsError
 from contracts.issues import issue
-from functions._runtime.workspace import refuse_protected
 
 if TYPE_CHECKING:
     from contracts.write_file.v1 import Input
+    from functions._runtime.call import Call
     from functions._runtime.workspace import PathKind
 
 
-def refuse_unusable(request: Input) -> None:
+def refuse_unusable(request: Input, call: Call) -> None:
     """Refuse what no state of the workspace could make right.
 
-    Raises ForbiddenPathError for a path that is protected everywhere, InvalidArgumentsError for
-    content that would make the file binary.
+    Raises what a path that is protected everywhere comes to, InvalidArgumentsError for content
+    that would make the file binary.
     """
-    refuse_protected([request.path])
+    call.protection.concerns([request.path], settled=True)
     if "\0" in request.content:
         problem = "holds a NUL character; only text can be sent"
         found = issue("/content", problem, {"code": "BAD_TEXT"})

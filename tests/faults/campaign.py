@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import os
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
 from agents import events
 from agents.targets import InProcessTarget
 from contracts import registry
-from functions._runtime import aws, call, tool
+from functions._approvals import handler as desk
+from functions._runtime import aws, call, settings, tool
+from functions._runtime.approvals.chain import problems
 from functions._runtime.workspace import FileWrite
 from functions._runtime.workspace.edits import change_tree
 from functions._runtime.workspace.heads import Commit, WorkspaceName, commit_items
 from tests import conftest
 from tests.faults.injector import Crash, Fault, Injector
 from tests.faults.scenarios import BEFORE, Scenario
+from tests.people import ALICE, BOB, Agent, keys_secret, pages
 from tests.workspaces import StoredWorkspaces
 
 ATTEMPTS_MAX = 6
@@ -85,38 +90,42 @@ def _play(
     """(attempts until done, the workspace, every answer in order: the replay's is the last)."""
     root = f"/faults/{uuid.uuid4().hex}"
     workspaces.create(root, BEFORE)
-    arguments = scenario.arguments(root)
+    arguments = scenario.arguments(root, workspaces.snapshot(root).revision)
     injector.before_call = _rival(scenario, workspaces, root)
     clock = _Clock()
-    with faulty(injector), mock.patch.object(tool, "now_ms", clock):
-        attempts, first = _until_done(scenario, arguments, clock)
-        _, replays = _until_done(scenario, arguments, clock)
+    people = _People(scenario, injector)
+    with faulty(injector), people.clocked(clock):
+        attempts, first = _until_done(scenario, arguments, clock, people)
+        _, replays = _until_done(scenario, arguments, clock, people)
     return attempts, root, [*first, *replays]
 
 
 def _until_done(
-    scenario: Scenario, arguments: dict[str, Any], clock: _Clock
+    scenario: Scenario, arguments: dict[str, Any], clock: _Clock, people: _People
 ) -> tuple[int, list[dict[str, Any]]]:
     """Make the identical call until its answer is final: (attempts, the answers given)."""
     answers = []
     attempts = 0
     while attempts < ATTEMPTS_MAX:
         attempts += 1
-        answer = _attempt(scenario, arguments)
+        answer = _attempt(scenario, arguments, people.token())
         if answer is not None:
             answers.append(answer)
             if not _is_retryable(answer):
                 break
+            people.decide(answer)
         clock.forward_ms += LEASE_MS
     return attempts, answers
 
 
-def _attempt(scenario: Scenario, arguments: dict[str, Any]) -> dict[str, Any] | None:
+def _attempt(
+    scenario: Scenario, arguments: dict[str, Any], token: str | None
+) -> dict[str, Any] | None:
     """The answer of one call, or None if its process died."""
     spec = registry.find(scenario.tool)
     call.forget()
     try:
-        sent = events.build(spec, arguments, "direct")
+        sent = events.build(spec, arguments, "direct", token=token)
         return events.unwrap(InProcessTarget().send(spec, sent))
     except Crash:
         return None
@@ -141,6 +150,34 @@ def _problems(
         yield "the replay's answer is not the first one's"
     if not _says_replayed(final[-1]):
         yield "the replay does not say that it is one"
+    manifests = aws.s3().list_objects_v2(Bucket=conftest.RELEASES_BUCKET, Prefix="releases/")
+    mine = [one for one in manifests.get("Contents", []) if _of(root, one["Key"])]
+    if len(mine) != scenario.releases:
+        yield f"{len(mine)} manifests, not {scenario.releases}"
+    if scenario.gated:
+        yield from _audit_problems(scenario)
+
+
+def _of(root: str, key: str) -> bool:
+    body = aws.s3().get_object(Bucket=conftest.RELEASES_BUCKET, Key=key)["Body"]
+    return bool(json.loads(body.read())["repoRoot"] == root)
+
+
+def _audit_problems(scenario: Scenario) -> Iterator[str]:
+    """One request, told of, with an audit that is whole and says what happened."""
+    _, listed = ALICE.get()
+    if len(listed["approvals"]) != 1:
+        yield f"{len(listed['approvals'])} requests, not 1"
+        return
+    (approval,) = listed["approvals"]
+    _, audit = ALICE.get(approval["approvalId"], "audit")
+    yield from problems(audit["approvalId"], audit["events"], audit["heads"])
+    used = [event["kind"] for event in audit["events"]].count("consumed")
+    if used != int(scenario.code is None):
+        yield f"the approval was used {used} times"
+    told = sum(page["approvalId"] == approval["approvalId"] for page in pages())
+    if not 1 <= told <= 2:
+        yield f"people were told {told} times"
 
 
 def _is_retryable(answer: dict[str, Any]) -> bool:
@@ -198,12 +235,54 @@ class _Clock:
         return self._real() + self.forward_ms
 
 
+@dataclass
+class _People:
+    """Whom a gated call waits for; their own calls of AWS never fail."""
+
+    scenario: Scenario
+    injector: Injector
+    asked: set[str] = field(default_factory=set)
+
+    def token(self) -> str | None:
+        """Says for whom the call is made."""
+        return Agent().token() if self.scenario.gated else None
+
+    def decide(self, answer: dict[str, Any]) -> None:
+        """Say what the scenario has people say, once."""
+        approval_id = answer["error"].get("details", {}).get("approvalId")
+        if answer["error"]["code"] != "APPROVAL_PENDING" or approval_id in self.asked:
+            return
+        self.asked.add(approval_id)
+        self.injector.paused = True
+        if self.scenario.code == "APPROVAL_DENIED":
+            ALICE.deny(approval_id)
+        else:
+            ALICE.approve(approval_id)
+            BOB.approve(approval_id)
+        self.injector.paused = False
+
+    @contextmanager
+    def clocked(self, clock: _Clock) -> Iterator[None]:
+        """Everybody by one clock, in a stage that takes tokens if one is needed."""
+        named = {"CALLER_KEYS_SECRET": keys_secret()} if self.scenario.gated else {}
+        with (
+            mock.patch.object(tool, "now_ms", clock),
+            mock.patch.object(desk, "now", clock),
+            mock.patch.dict(os.environ, named),
+        ):
+            settings.forget()
+            yield
+        settings.forget()
+
+
 @contextmanager
 def faulty(injector: Injector) -> Iterator[None]:
     """The runtime's clients under the injector."""
     dynamodb, s3 = injector.wrap(aws.dynamodb()), injector.wrap(aws.s3())
+    sns = injector.wrap(aws.sns())
     with (
         mock.patch.object(aws, "dynamodb", return_value=dynamodb),
         mock.patch.object(aws, "s3", return_value=s3),
+        mock.patch.object(aws, "sns", return_value=sns),
     ):
         yield

@@ -31,6 +31,8 @@ class Injector:
     at: int | None = None
     fault: Fault | None = None
     calls: list[str] = field(default_factory=list)
+    paused: bool = False
+    """True while somebody else acts: people, whose calls are not the tool's."""
     before_call: Any = None
     """Called with (number, operation) before each call; for rivals that act in between."""
 
@@ -40,6 +42,8 @@ class Injector:
 
     def call(self, operation: str, do: Any) -> Any:
         """Make one call, or fail it."""
+        if self.paused:
+            return do()
         number = len(self.calls)
         self.calls.append(operation)
         if self.before_call:

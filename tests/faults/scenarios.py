@@ -33,28 +33,25 @@ class Scenario:
     commits: int
     code: str | None = None
     rival: dict[str, bytes] = field(default_factory=dict)
+    gated: bool = False
+    """People must agree, and do as soon as they are asked; or deny, where `code` says so."""
+    at: str | None = None
+    """The argument that names the revision which the call is about."""
 
-    def arguments(self, root: str) -> dict[str, Any]:
+    @property
+    def releases(self) -> int:
+        """How many manifests it comes to."""
+        return int(self.tool == "release_publish_v1" and self.code is None)
+
+    def arguments(self, root: str, revision: str) -> dict[str, Any]:
         """The call's arguments, with a fresh key."""
         return {
             "schemaVersion": registry.find(self.tool).major,
             "idempotencyKey": uuid.uuid4().hex,
             "repoRoot": root,
+            **({self.at: revision} if self.at else {}),
             **self.call,
         }
-
-
-GATED = [
-    Scenario(
-        "a release that nobody can approve",
-        "release_publish_v1",
-        {"revision": f"1-{'0' * 64}", "name": "app", "version": "1.0.0"},
-        BEFORE,
-        commits=0,
-        code="FORBIDDEN",
-    ),
-]
-"""Calls of tools that always need approval, which no stage can give yet: nothing may happen."""
 
 
 def _entry(path: str, content: str, mode: str = "unified_diff") -> dict[str, str]:
@@ -166,5 +163,43 @@ SCENARIOS = [
         commits=1,
         code="CONFLICT",
         rival={"new/d.txt": b"rival\n"},
+    ),
+    Scenario(
+        "a protected file",
+        "write_file_v1",
+        {"path": "CODEOWNERS", "content": "* @ada\n"},
+        {**BEFORE, "CODEOWNERS": b"* @ada\n"},
+        commits=1,
+        gated=True,
+    ),
+    Scenario(
+        "a protected file onto a head that moves",
+        "apply_patch_v2",
+        {"files": [_entry("CODEOWNERS", "* @ada\n", "replace_full")]},
+        {**BEFORE, "a.txt": b"rival\n"},
+        commits=1,
+        code="CONFLICT",
+        rival={"a.txt": b"rival\n"},
+        gated=True,
+        at="expectedRevision",
+    ),
+    Scenario(
+        "a protected file that somebody denies",
+        "apply_patch_v2",
+        {"files": [_entry("CODEOWNERS", "* @ada\n", "replace_full")]},
+        BEFORE,
+        commits=0,
+        code="APPROVAL_DENIED",
+        gated=True,
+        at="expectedRevision",
+    ),
+    Scenario(
+        "a release",
+        "release_publish_v1",
+        {"name": "app", "version": "1.0.0"},
+        BEFORE,
+        commits=0,
+        gated=True,
+        at="revision",
     ),
 ]

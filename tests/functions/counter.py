@@ -55,7 +55,7 @@ def count() -> int:
     return int(item.get("n", {}).get("N", "0"))
 
 
-def make(**hooks):
+def make(spec=SPEC, **hooks):
     """A fresh handler, as another Lambda process would have one, with hooks on its way.
 
     `start` and `before_commit` run inside the effect, `after_commit` when it has happened.
@@ -65,7 +65,7 @@ def make(**hooks):
         if name in hooks:
             hooks[name]()
 
-    @tool(SPEC)
+    @tool(spec)
     def handler(request, call):
         hook("start")
         if request.note == "odd":

@@ -223,7 +223,7 @@ def test_a_kind_of_golden_case_that_is_missing_of_a_gated_tool_is_named(project,
     ("old", "new"),
     [
         ('"code": "FORBIDDEN"', '"code": "CONFLICT"'),
-        ('"reason": "NO_APPROVALS"', '"reason": "SCOPE_MISSING"'),
+        ('"reason": "SUBJECT_REQUIRED"', '"reason": "SCOPE_MISSING"'),
         ('"keySpent": false', '"keySpent": true'),
     ],
 )

@@ -6,7 +6,7 @@ item in DynamoDB that moves by compare-and-swap.
 
 from functions._runtime.workspace.edits import Edit, FileWrite
 from functions._runtime.workspace.heads import Stores
-from functions._runtime.workspace.protected import PROTECTED, protected, refuse_protected
+from functions._runtime.workspace.protected import PROTECTED, Protection, protected
 from functions._runtime.workspace.snapshot import Entry, PathKind, Snapshot
 from functions._runtime.workspace.store import ObjectCache
 from functions._runtime.workspace.workspace import Workspace
@@ -18,9 +18,9 @@ __all__ = [
     "FileWrite",
     "ObjectCache",
     "PathKind",
+    "Protection",
     "Snapshot",
     "Stores",
     "Workspace",
     "protected",
-    "refuse_protected",
 ]

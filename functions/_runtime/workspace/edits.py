@@ -62,11 +62,13 @@ class Edit(Generic[A]):
     """What a handler wants done: the files, the answer if it is done, a line for history.
 
     `answer` is given the revision that the change makes; in a dry run, the one it was tried on.
+    `settled`: the writes follow from the call alone, whatever the workspace holds.
     """
 
     writes: Sequence[FileWrite]
     answer: Callable[[str], A]
     message: str
+    settled: bool = False
 
 
 @dataclass(frozen=True)

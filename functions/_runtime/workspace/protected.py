@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from contracts.errors import ForbiddenPathError
+from contracts.errors import ForbiddenPathError, InvalidArgumentsError
+from contracts.issues import issue
 from functions._runtime.workspace.globs import Glob
 from functions._runtime.workspace.names import fold_path
 
@@ -46,16 +48,43 @@ def protected(path: str, more: Iterable[str] = ()) -> bool:
     return any(Glob.of(fold_path(text)).matches(folded) for text in (*PROTECTED, *more))
 
 
-def refuse_protected(paths: Iterable[str], own: Iterable[str] = ()) -> None:
-    """Raise ForbiddenPathError for the first path that is protected.
+@dataclass(frozen=True)
+class Protection:
+    """What a call may do about protected paths: nothing, or ask people if it is `liftable`."""
 
-    `own` are the workspace's globs; without them the built-in ones alone decide.
-    """
-    own = tuple(own)
-    for path in paths:
-        if protected(path, own):
+    liftable: bool = False
+
+    def concerns(
+        self, paths: Iterable[str], own: Iterable[str] = (), *, settled: bool = False
+    ) -> bool:
+        """Whether one of the paths is protected, so that people must agree to the call.
+
+        `own` are the workspace's globs; without them the built-in ones alone decide. `settled`:
+        what people look at is what will be written, whatever the workspace holds by then.
+        Raises ForbiddenPathError where nobody can be asked, InvalidArgumentsError for a call that
+        is not settled.
+        """
+        own = tuple(own)
+        found = next((path for path in paths if protected(path, own)), None)
+        if found is None:
+            return False
+        if not self.liftable:
             why = "in this workspace" if own else "changing it would deploy"
-            raise ForbiddenPathError(f"the path is protected: {why}", path=path, reason="PROTECTED")
+            raise ForbiddenPathError(
+                f"the path is protected: {why}", path=found, reason="PROTECTED"
+            )
+        if not settled:
+            problem = "is needed where a path is protected: people agree to what they see"
+            raise InvalidArgumentsError(
+                f"/expectedRevision: {problem}",
+                issues=[issue("/expectedRevision", problem, {"code": "PROTECTED"})],
+                path=found,
+            )
+        return True
+
+
+NEVER = Protection()
+"""Protected paths stay as they are."""
 
 
 def _long(name: str) -> str:

@@ -23,7 +23,7 @@ from functions._runtime.workspace.heads import (
     read_head,
 )
 from functions._runtime.workspace.names import encode, shown
-from functions._runtime.workspace.protected import refuse_protected
+from functions._runtime.workspace.protected import NEVER, Protection
 from functions._runtime.workspace.snapshot import Snapshot
 from functions._runtime.workspace.store import Clock, MissingObjectError, ObjectCache, ObjectStore
 
@@ -40,7 +40,8 @@ class Workspace:
     """One tenant's workspace, for one call of one tool.
 
     `effect` None means that nothing may be changed: a dry run, or a tool that only reads. `by` and
-    `tool` go into history. `cache` may be shared by a process's calls.
+    `tool` go into history. `cache` may be shared by a process's calls. `protection` says whether
+    people can be asked about protected paths.
     """
 
     def __init__(
@@ -55,10 +56,12 @@ class Workspace:
         tool: str,
         effect: Effect | None = None,
         cache: ObjectCache | None = None,
+        protection: Protection = NEVER,
     ) -> None:
         self._stores, self._name = stores, WorkspaceName(tenant, repo_root)
         self._deadline, self._now_ms = deadline, now_ms
         self._by, self._tool, self._effect = by, tool, effect
+        self._protection = protection
         self._store = ObjectStore(
             s3=stores.s3,
             bucket=stores.bucket,
@@ -99,18 +102,24 @@ class Workspace:
         revision to change, it does not. Without an effect it runs once, everything is checked and
         nothing is written. Raises what `edit` raises, what `change_tree` refuses,
         ConflictError (`details.code` REVISION_MOVED) if the newest revision is not `expected`,
-        ForbiddenPathError for a protected path, UnavailableError if the store failed or others kept
-        moving the head, and what the deadline raises.
+        what a protected path comes to by `Protection` and `Effect.approve`, UnavailableError if the
+        store failed or others kept moving the head, and what the deadline raises.
         """
         for _ in range(TRIES):
             self._deadline.check()
             snapshot = self.snapshot()
             _refuse_other_than(expected, snapshot)
             wanted = edit(snapshot)
-            refuse_protected((write.path for write in wanted.writes), snapshot.head.protected)
+            gated = self._protection.concerns(
+                (write.path for write in wanted.writes),
+                snapshot.head.protected,
+                settled=wanted.settled or expected is not None,
+            )
             change = change_tree(snapshot.read_tree, snapshot.tree, wanted.writes)
             if self._effect is None:
                 return wanted.answer(snapshot.revision)
+            if gated:
+                self._effect.approve()
             try:
                 return self._commit(self._effect, snapshot, wanted, change)
             except PreconditionFailedError:

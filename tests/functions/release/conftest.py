@@ -6,8 +6,9 @@ import uuid
 
 import pytest
 
-from functions._runtime import aws, settings
+from functions._runtime import aws
 from tests.functions.release.stages import Stage
+from tests.people import clear_bucket, clear_pages, make_keys
 
 
 @pytest.fixture
@@ -17,5 +18,7 @@ def stage(workspaces, monkeypatch):
     aws.s3().create_bucket(Bucket=bucket)
     aws.s3().put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
     monkeypatch.setenv("RELEASES_BUCKET", bucket)
-    settings.settings.cache_clear()
+    make_keys(monkeypatch)
+    clear_bucket()
+    clear_pages()
     return Stage(workspaces, bucket)

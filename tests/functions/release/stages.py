@@ -1,24 +1,18 @@
-"""release.publish behind an open gate, on a workspace and a bucket of releases of its own.
-
-The pipeline, the stores and the effect are the real ones; only the approval is a stand-in.
-"""
+"""release.publish on a workspace and a bucket of releases of its own, with people who agree."""
 
 from __future__ import annotations
 
 import uuid
-from dataclasses import replace
 from unittest import mock
 
 from contracts.release_publish.v1 import SPEC
-from contracts.spec import Approval, Effect
+from functions._approvals import handler as desk
 from functions._runtime import aws, call, tool
+from functions._runtime.approvals.gate import Gate
 from functions._runtime.workspace.objects import EXECUTABLE, FILE, SYMLINK
-from functions.release_publish.manifest import Approved
-from functions.release_publish.publishing import publish
 from tests.functions.release.trees import stored
+from tests.people import ALICE, BOB, Agent, code
 
-UNGATED = replace(SPEC, effect=Effect.WRITE, approval=Approval.NONE)
-APPROVED = Approved("apr-1", "ada", ("grace", "edsger"))
 FILES = {
     b"app.py": (FILE, b"print('hello')\r\n"),
     b"bin/run": (EXECUTABLE, b"#!/bin/sh\n"),
@@ -29,18 +23,24 @@ FILES = {
 }
 
 
-class Gate:
-    """An approval that is there. `act` runs right before it is used up, `then` right after."""
+class Moments:
+    """Acts around the use of the approval: `act` right before it, `then` right after."""
 
     def __init__(self, act=lambda: None, then=lambda: None):
-        self.asked = 0
+        self.used = 0
         self._act, self._then = act, then
 
-    def consume(self):
-        self.asked += 1
-        self._act()
-        self._then()
-        return APPROVED
+    def around(self, consume):
+        """The gate's own `consume`, with both acts."""
+
+        def consumed(gate, fence):
+            self.used += 1
+            self._act()
+            approved = consume(gate, fence)
+            self._then()
+            return approved
+
+        return mock.patch.object(Gate, "consume", consumed)
 
 
 class Context:
@@ -62,7 +62,7 @@ class Stage:
         self.workspaces, self.bucket = workspaces, bucket
         self.root, self.key = f"/release/{uuid.uuid4().hex}", uuid.uuid4().hex
         self.revision = stored(workspaces, self.root, files)
-        self.gate = Gate()
+        self.moments = Moments()
         self.forward_ms = 0
 
     def arguments(self, **changes):
@@ -79,16 +79,25 @@ class Stage:
     def call(self, context=None, **changes):
         """Make the call as a fresh Lambda process would, after whatever time was waited."""
 
-        @tool.tool(UNGATED)
-        def handler(request, call):
-            return publish(request, call, self.gate.consume)
-
         def later_ms(real=tool.now_ms):
             return real() + self.forward_ms
 
         call.forget()
-        with mock.patch.object(tool, "now_ms", later_ms):
-            return handler(self.arguments(**changes), context)
+        with (
+            self.moments.around(Gate.consume),
+            mock.patch.object(tool, "now_ms", later_ms),
+            mock.patch.object(desk, "now", later_ms),
+        ):
+            return Agent().call(SPEC, self.arguments(**changes), context=context)
+
+    def agreed(self, **changes):
+        """Have the call asked for, and two people agree to it; gives the approval's id."""
+        answer = self.call(**changes)
+        assert code(answer) == "APPROVAL_PENDING", answer
+        approval_id = answer["error"]["details"]["approvalId"]
+        ALICE.approve(approval_id)
+        BOB.approve(approval_id)
+        return approval_id
 
     def listed(self, prefix=""):
         found = aws.s3().list_objects_v2(Bucket=self.bucket, Prefix=prefix).get("Contents", [])
@@ -102,7 +111,3 @@ class Stage:
         found = aws.s3().list_object_versions(Bucket=self.bucket).get("Versions", [])
         keys = [one["Key"] for one in found]
         return {key: keys.count(key) for key in keys}
-
-
-def code(answer):
-    return answer["error"]["code"]

@@ -10,19 +10,21 @@ from hashlib import sha256
 
 import pytest
 
-from contracts.errors import ApprovalPendingError
-from functions._runtime import aws, tool
+from functions._runtime import aws, settings
+from functions._runtime.commit import RecordedEffect
 from functions._runtime.workspace import Edit, FileWrite
 from functions._runtime.workspace.objects import EXECUTABLE, FILE, SUBMODULE, SYMLINK
-from functions.release_publish import contents, v1
+from functions.release_publish import contents
 from tests.conftest import IDEMPOTENCY_TABLE
-from tests.functions.release.stages import FILES, Gate, Stage, code
+from tests.functions.release.stages import FILES, Stage
 from tests.functions.workspace.cloud import Done, TableEffect, workspace
+from tests.people import ALICE, code, pages
 
 BYTES = sum(len(data) for _, data in FILES.values())
 
 
 def test_a_release_holds_every_file_and_its_manifest_says_all_a_pipeline_needs(stage):
+    approval_id = stage.agreed()
     answer = stage.call()
     release = answer["releaseId"]
     artifact, manifest = (
@@ -63,11 +65,12 @@ def test_a_release_holds_every_file_and_its_manifest_says_all_a_pipeline_needs(s
             "sha256": answer["sha256"],
             "byteCount": answer["byteCount"],
         },
-        "approval": {"id": "apr-1", "requester": "ada", "approvers": ["edsger", "grace"]},
+        "approval": {"id": approval_id, "requester": "dana", "approvers": ["alice", "bob"]},
     }
 
 
 def test_a_releases_id_is_its_calls_record_without_what_a_key_must_not_hold(stage):
+    stage.agreed()
     release = stage.call()["releaseId"]
     (record,) = aws.dynamodb().scan(TableName=IDEMPOTENCY_TABLE)["Items"]
     assert record["id"]["S"] == f"release.publish@{release.replace('-', '#')}"
@@ -76,15 +79,19 @@ def test_a_releases_id_is_its_calls_record_without_what_a_key_must_not_hold(stag
 
 
 def test_a_replay_answers_the_same_release_and_asks_for_no_approval(stage):
+    stage.agreed()
     first = stage.call()
     assert stage.call() == {**first, "skippedAsDuplicate": True}
-    assert stage.gate.asked == 1
+    assert stage.moments.used == 1
+    assert len(pages()) == 1
     assert set(stage.writes().values()) == {1}
 
 
 def test_two_releases_of_one_revision_have_the_same_zip_and_are_two(stage):
-    first = stage.call()
-    second = stage.call(idempotencyKey=uuid.uuid4().hex)
+    other = uuid.uuid4().hex
+    stage.agreed()
+    stage.agreed(idempotencyKey=other)
+    first, second = stage.call(), stage.call(idempotencyKey=other)
     assert first["releaseId"] != second["releaseId"]
     assert first["sha256"] == second["sha256"]
     assert stage.read(first["artifactKey"]) == stage.read(second["artifactKey"])
@@ -93,32 +100,34 @@ def test_two_releases_of_one_revision_have_the_same_zip_and_are_two(stage):
 def test_a_release_is_of_its_revision_whatever_the_workspace_has_become(stage):
     effect = TableEffect(stage.workspaces.stores)
     later = workspace(stage.workspaces.stores, repo_root=stage.root, effect=effect)
+    stage.agreed()
     later.change(lambda _: Edit([FileWrite("app.py", b"later")], lambda _: Done(), "later"))
     answer = stage.call()
     archive = zipfile.ZipFile(io.BytesIO(stage.read(answer["artifactKey"])))
     assert archive.read("app.py") == FILES[b"app.py"][1]
 
 
-def test_an_approval_that_is_pending_releases_the_key_and_the_same_call_goes_on(stage):
-    def pending():
-        raise ApprovalPendingError("two people must agree first", approvalId="apr-1")
-
-    stage.gate = Gate(act=pending)
+def test_nothing_is_stored_before_people_have_agreed(stage):
     answer = stage.call()
     assert code(answer) == "APPROVAL_PENDING"
-    assert answer["error"]["details"] == {"approvalId": "apr-1", "keySpent": False}
-    assert not stage.listed("releases/")
-    stage.gate = Gate()
-    assert stage.call()["ok"] is True
-    assert set(stage.writes().values()) == {1}
+    assert answer["error"]["details"]["keySpent"] is False
+    assert stage.listed() == []
+
+
+def test_a_denied_release_leaves_nothing(stage):
+    ALICE.deny(stage.call()["error"]["details"]["approvalId"], "freeze")
+    assert code(stage.call()) == "APPROVAL_DENIED"
+    assert stage.listed() == []
 
 
 def test_a_manifest_that_says_something_else_is_left_alone_and_is_our_fault(stage):
+    stage.agreed()
     release = stage.call()["releaseId"]
     aws.dynamodb().delete_item(
         TableName=IDEMPOTENCY_TABLE,
         Key={"id": {"S": f"release.publish@{release.replace('-', '#')}"}},
     )
+    stage.agreed(version="1.4.1")
     before = stage.writes()
     answer = stage.call(version="1.4.1")
     assert (code(answer), answer["error"]["details"]) == ("INTERNAL", {"keySpent": False})
@@ -140,10 +149,11 @@ def test_a_manifest_that_says_something_else_is_left_alone_and_is_our_fault(stag
 )
 def test_a_tree_that_cannot_be_unpacked_everywhere_is_a_conflict(stage, files, details):
     found = Stage(stage.workspaces, stage.bucket, files)
+    found.agreed()
     answer = found.call()
     assert code(answer) == "CONFLICT"
     assert answer["error"]["details"] == {**details, "keySpent": True}
-    assert (found.gate.asked, found.listed()) == (0, [])
+    assert (found.moments.used, found.listed()) == (0, [])
 
 
 @pytest.mark.parametrize(
@@ -154,29 +164,38 @@ def test_a_tree_that_is_too_large_names_the_limit_and_uses_no_approval_up(
     stage, monkeypatch, limit, value, actual
 ):
     monkeypatch.setattr(contents, limit, value)
+    stage.agreed()
     answer = stage.call()
     assert code(answer) == "TOO_LARGE"
     assert answer["error"]["details"] == {"limit": value, "actual": actual, "keySpent": True}
-    assert (stage.gate.asked, stage.listed()) == (0, [])
+    assert (stage.moments.used, stage.listed()) == (0, [])
 
 
 @pytest.mark.parametrize("limit", ["FILES_MAX", "BYTES_MAX"])
 def test_a_tree_exactly_at_the_limit_is_released(stage, monkeypatch, limit):
     exact = {"FILES_MAX": len(FILES), "BYTES_MAX": BYTES}
     monkeypatch.setattr(contents, limit, exact[limit])
+    stage.agreed()
     assert stage.call()["ok"] is True
 
 
 def test_a_revision_that_the_workspace_never_had_is_not_found(stage):
-    answer = stage.call(revision=f"1-{'0' * 64}")
-    assert code(answer) == "NOT_FOUND"
-    assert stage.gate.asked == 0
+    never = f"1-{'0' * 64}"
+    stage.agreed(revision=never)
+    assert code(stage.call(revision=never)) == "NOT_FOUND"
+    assert stage.moments.used == 0
 
 
 def test_the_handler_itself_takes_no_approval_for_granted(stage, monkeypatch):
-    """Were the pipeline's gate open by mistake, the effect would stop before the release."""
-    monkeypatch.setattr(tool.Pipeline, "_gate", lambda _self: None)
-    answer = v1.handler(stage.arguments(), None)
-    assert code(answer) == "FORBIDDEN"
-    assert answer["error"]["details"]["reason"] == "NO_APPROVALS"
+    """Were the pipeline's own gate left out by mistake, the effect would stop by itself."""
+    monkeypatch.setattr(RecordedEffect, "approve", lambda _self: None)
+    assert code(stage.call()) == "APPROVAL_PENDING"
     assert not stage.listed("releases/")
+
+
+def test_a_stage_without_approvals_releases_nothing(stage, monkeypatch):
+    monkeypatch.delenv("TOOLGATE_APPROVALS")
+    settings.forget()
+    answer = stage.call()
+    assert code(answer) == "FORBIDDEN"
+    assert answer["error"]["details"] == {"reason": "NO_APPROVALS", "keySpent": False}

@@ -14,7 +14,8 @@ from functions._runtime import aws
 from functions._runtime.workspace.objects import FILE
 from tests.faults.campaign import LEASE_MS, faulty
 from tests.faults.injector import Crash, Fault, Injector
-from tests.functions.release.stages import Context, Gate, Stage, code
+from tests.functions.release.stages import Context, Moments, Stage
+from tests.people import code
 
 FEW = {b"app.py": (FILE, b"x")}
 
@@ -35,18 +36,21 @@ def until_done(stage, injector):
 
 
 def clean_run(workspaces, bucket):
-    injector = Injector()
-    until_done(Stage(workspaces, bucket, FEW), injector)
+    injector, stage = Injector(), Stage(workspaces, bucket, FEW)
+    stage.agreed()
+    until_done(stage, injector)
     return injector.calls
 
 
 def check_faults(workspaces, bucket, faults):
     calls = clean_run(workspaces, bucket)
-    assert calls.count("PutObject") == 2
+    # The zip, the published hash of the use, the manifest; and last the record.
+    assert calls.count("PutObject") == 3
     assert calls[-2:] == ["PutObject", "TransactWriteItems"]
     for number, operation in enumerate(calls):
         for fault in faults:
             stage = Stage(workspaces, bucket, FEW)
+            stage.agreed()
             before = stage.writes()
             *failed, done = until_done(stage, Injector(number, fault))
             told = (number, operation, fault, failed, done)
@@ -79,11 +83,12 @@ def test_a_crash_at_the_approval_leaves_no_manifest_and_the_next_attempt_makes_i
     def crash():
         raise Crash
 
-    stage.gate = Gate(**{moment: crash})
+    stage.agreed()
+    stage.moments = Moments(**{moment: crash})
     with pytest.raises(Crash):
         stage.call()
     assert [key.split("/")[0] for key in stage.listed()] == ["staging"]
-    stage.gate = Gate()
+    stage.moments = Moments()
     assert code(stage.call()) == "IN_PROGRESS"
     stage.forward_ms = LEASE_MS
     assert stage.call()["ok"] is True
@@ -94,7 +99,8 @@ def test_a_call_that_is_taken_over_needs_nothing_of_the_workspace_any_more(stage
     def crash():
         raise Crash
 
-    stage.gate = Gate(then=crash)
+    stage.agreed()
+    stage.moments = Moments(then=crash)
     with pytest.raises(Crash):
         stage.call()
     pk = {"S": f"WS#default#{sha256(stage.root.encode()).hexdigest()[:32]}"}
@@ -103,19 +109,23 @@ def test_a_call_that_is_taken_over_needs_nothing_of_the_workspace_any_more(stage
         if row["pk"] == pk:
             key = {"pk": row["pk"], "sk": row["sk"]}
             aws.dynamodb().delete_item(TableName=table, Key=key)
-    stage.gate, stage.forward_ms = Gate(), LEASE_MS
+    stage.moments, stage.forward_ms = Moments(), LEASE_MS
     assert stage.call()["ok"] is True
-    assert code(stage.call(idempotencyKey=uuid.uuid4().hex)) == "NOT_FOUND"
+    other = uuid.uuid4().hex
+    stage.agreed(idempotencyKey=other)
+    assert code(stage.call(idempotencyKey=other)) == "NOT_FOUND"
 
 
 def test_time_that_runs_out_after_the_approval_does_not_stop_the_release(stage):
     context = Context()
-    stage.gate = Gate(then=lambda: setattr(context, "left_ms", 1))
+    stage.agreed()
+    stage.moments = Moments(then=lambda: setattr(context, "left_ms", 1))
     assert stage.call(context)["ok"] is True
 
 
 def test_time_that_runs_out_before_the_approval_uses_none_up(stage):
     context = Context()
+    stage.agreed()
     spend = lambda **_: setattr(context, "left_ms", 1)  # noqa: E731
     events = aws.s3().meta.events
     events.register("before-call.s3.PutObject", spend)
@@ -124,7 +134,7 @@ def test_time_that_runs_out_before_the_approval_uses_none_up(stage):
     finally:
         events.unregister("before-call.s3.PutObject", spend)
     assert code(answer) == "TIMEOUT"
-    assert stage.gate.asked == 0
+    assert stage.moments.used == 0
     assert stage.call()["ok"] is True
 
 
@@ -133,6 +143,7 @@ def test_a_record_that_others_are_at_is_unavailable_and_the_same_call_completes_
     conflict = ClientError(
         {"Error": {"Code": "TransactionCanceledException"}, **reasons}, "TransactWriteItems"
     )
+    stage.agreed()
     with mock.patch.object(aws.dynamodb(), "transact_write_items", side_effect=conflict):
         answer = stage.call()
     assert (code(answer), answer["error"]["details"]) == ("UNAVAILABLE", {"keySpent": False})
