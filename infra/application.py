@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import aws_cdk as cdk
 
 from contracts import registry
+from infra.approvals import ApprovalsStack
 from infra.bedrock_agent import BedrockAgentStack
 from infra.gateway import GatewayStack
 from infra.names import stack_name
@@ -41,6 +42,7 @@ class Stacks:
     """What `build` made; a surface that the options leave out has no stack."""
 
     state: StateStack
+    approvals: ApprovalsStack
     tools: ToolsStack
     bedrock_agent: BedrockAgentStack | None
     gateway: GatewayStack | None
@@ -68,6 +70,17 @@ def build(app: cdk.App, options: Options, *, staging: Path, root: Path = ROOT) -
         stack_name(stage.name, "state"),
         stage=stage,
         description="Toolgate: what the tools remember",
+    )
+    approvals = ApprovalsStack(
+        app,
+        stack_name(stage.name, "approvals"),
+        stage=stage,
+        options=options,
+        stores=state.stores,
+        root=root,
+        staging=staging,
+        warn=_warn,
+        description="Toolgate: where people decide on what tools ask for",
     )
     tools = ToolsStack(
         app,
@@ -104,7 +117,9 @@ def build(app: cdk.App, options: Options, *, staging: Path, root: Path = ROOT) -
             stage=stage,
             description="Toolgate: an AgentCore Gateway that serves the tools by MCP",
         )
-    return Stacks(state=state, tools=tools, bedrock_agent=agent, gateway=gateway)
+    return Stacks(
+        state=state, approvals=approvals, tools=tools, bedrock_agent=agent, gateway=gateway
+    )
 
 
 def _warn(text: str) -> None:

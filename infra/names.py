@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-Stack = Literal["state", "tools", "bedrock-agent", "gateway"]
+Stack = Literal["state", "approvals", "tools", "bedrock-agent", "gateway"]
 
 
 def stack_name(stage: str, stack: Stack) -> str:

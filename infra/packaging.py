@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from infra.errors import PackagingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from contracts.spec import ToolSpec
 
 RUNTIME = "functions/_runtime"
+APPROVALS = "functions/_approvals"
 NEVER_SHIPPED = frozenset(
     {
         "contracts.registry",  # would import every tool
@@ -50,12 +51,24 @@ def tool_files(root: Path, spec: ToolSpec) -> tuple[str, ...]:
     return tuple(sorted(found | _imported_contracts(root, found)))
 
 
+def approvals_files(root: Path) -> tuple[str, ...]:
+    """Paths of the files of the humans' Lambda, sorted. Raises PackagingError like `tool_files`."""
+    found = {path for folder in (APPROVALS, RUNTIME) for path in _folder(root, folder)}
+    found |= {path for path in _PACKAGES if (root / path).is_file()}
+    return tuple(sorted(found | _imported_contracts(root, found)))
+
+
 def stage_tool(root: Path, spec: ToolSpec, target: Path) -> Path:
-    """Copy the tool's files into the new directory `target`, and return that.
+    """Copy the tool's files into the new directory `target`, and return that."""
+    return stage_files(root, tool_files(root, spec), target)
+
+
+def stage_files(root: Path, files: Iterable[str], target: Path) -> Path:
+    """Copy files into the new directory `target`, and return that.
 
     Modes are set, not copied: Lambda runs as another user than the one that checked out.
     """
-    for relative in tool_files(root, spec):
+    for relative in files:
         copy = target / relative
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(root / relative, copy)

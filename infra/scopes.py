@@ -2,7 +2,8 @@
 
 A tool's role holds what its scopes say and nothing else. Reading is allowed within the
 workspaces' rows and objects, or the orders' rows; a tool that changes something may also touch the
-idempotency records of its own version, and no other tool's. Every tool may read the one secret that
+idempotency records of its own version, and no other tool's. A tool that people must agree to asks
+them and reads what they decided, and cannot write it. Every tool may read the one secret that
 caller tokens are verified with.
 """
 
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from contracts.spec import Scope
+from contracts.spec import Approval, Scope
 from infra.errors import ScopeError
 
 if TYPE_CHECKING:
@@ -29,19 +30,22 @@ class Store(StrEnum):
     IDEMPOTENCY_TABLE = "idempotency_table"
     ORDERS_TABLE = "orders_table"
     RELEASES_BUCKET = "releases_bucket"
+    APPROVALS_TABLE = "approvals_table"
+    APPROVALS_BUCKET = "approvals_bucket"
+    APPROVALS_TOPIC = "approvals_topic"
     CALLER_KEYS = "caller_keys"
 
     @property
     def holds_objects(self) -> bool:
-        """Whether it is a bucket; else it is a table, or the secret of keys."""
-        return self in {Store.WORKSPACE_BUCKET, Store.RELEASES_BUCKET}
+        """Whether it is a bucket; else it is a table, a topic, or the secret of keys."""
+        return self in {Store.WORKSPACE_BUCKET, Store.RELEASES_BUCKET, Store.APPROVALS_BUCKET}
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Grant:
     """Actions on the part of a store: keys of objects, or leading keys of rows, by pattern.
 
-    A secret has no parts: there it is WHOLE.
+    A secret or a topic has no parts: there it is WHOLE.
     """
 
     store: Store
@@ -54,6 +58,8 @@ ROWS = "WS#*"
 OBJECTS = "t/*"
 ORDERS = "ORDER#*"
 STAGED, RELEASED = "staging/*", "releases/*"
+REQUESTS, DECISIONS, EVENTS = "REQ#*", "DEC#*", "AUD#*"
+ARGUMENTS, HEADS = "arguments/*", "heads/*"
 
 
 def _rows(*actions: str) -> Grant:
@@ -76,6 +82,24 @@ _RELEASE = tuple(
     for part in (STAGED, RELEASED)
 )
 
+# A tool asks, and uses up what people have decided; what they decide it can only read.
+_ASKING = (
+    Grant(
+        store=Store.APPROVALS_TABLE,
+        part=REQUESTS,
+        actions=("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"),
+    ),
+    Grant(
+        store=Store.APPROVALS_TABLE,
+        part=DECISIONS,
+        actions=("dynamodb:ConditionCheckItem", "dynamodb:GetItem"),
+    ),
+    Grant(store=Store.APPROVALS_TABLE, part=EVENTS, actions=("dynamodb:PutItem", "dynamodb:Query")),
+    Grant(store=Store.APPROVALS_BUCKET, part=ARGUMENTS, actions=("s3:PutObject",)),
+    Grant(store=Store.APPROVALS_BUCKET, part=HEADS, actions=("s3:PutObject",)),
+    Grant(store=Store.APPROVALS_TOPIC, part=WHOLE, actions=("sns:Publish",)),
+)
+
 _KEYS = Grant(store=Store.CALLER_KEYS, part=WHOLE, actions=("secretsmanager:GetSecretValue",))
 
 SCOPES: Mapping[str, tuple[Grant, ...]] = {
@@ -94,10 +118,16 @@ def grants(spec: ToolSpec) -> tuple[Grant, ...]:
     Raises ScopeError for a scope that the table does not know.
     """
     asked = [_KEYS, *(grant for scope in sorted(spec.scopes) for grant in _of_scope(scope, spec))]
+    records = f"{spec.record_prefix}#*"
     if spec.mutates:
-        records = f"{spec.record_prefix}#*"
         actions = ("dynamodb:GetItem", "dynamodb:UpdateItem")
         asked.append(Grant(store=Store.IDEMPOTENCY_TABLE, part=records, actions=actions))
+    if spec.approval is not Approval.NONE:
+        asked += _ASKING
+    if spec.approval is Approval.DUAL:
+        # An effect outside of DynamoDB is fenced by a look at the record.
+        fence = ("dynamodb:ConditionCheckItem",)
+        asked.append(Grant(store=Store.IDEMPOTENCY_TABLE, part=records, actions=fence))
     merged: dict[tuple[Store, str], set[str]] = {}
     for grant in asked:
         merged.setdefault((grant.store, grant.part), set()).update(grant.actions)

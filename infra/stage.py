@@ -32,6 +32,18 @@ class Binding:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Approvals:
+    """How people agree to a call: how many of them, and the two clocks."""
+
+    need: int = 2
+    """People other than who asks."""
+    approve_within_s: int = 86_400
+    """From the request: who decides later decides nothing."""
+    execute_within_s: int = 14_400
+    """From the last yes: what is not done by then is asked for again."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Stage:
     """One deployment of all stacks."""
 
@@ -52,6 +64,7 @@ class Stage:
     model: str
     bindings: Mapping[str, Binding]
     """By surface."""
+    approvals: Approvals = Approvals()
 
     def deployed(self, specs: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
         """The versions that this stage runs, in the order given."""

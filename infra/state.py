@@ -1,4 +1,4 @@
-"""What outlives every deployment of code: records, workspaces, orders, releases, and keys."""
+"""What outlives every deployment of code: what tools and people remember, and keys."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from aws_cdk import CfnOutput, Duration, RemovalPolicy, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk import aws_sns as sns
 
 from contracts.caller import CURRENT
 from infra.scopes import Store
@@ -27,6 +28,10 @@ KEY_CHARACTERS = 64
 DELETED_DAYS = 30
 """How long what was deleted from a bucket can be brought back, where the stage keeps data."""
 
+LOCKED_DAYS = 365
+OPEN = "open"
+"""The index of the approvals' table that lists requests."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Stores:
@@ -37,6 +42,9 @@ class Stores:
     workspace_bucket: s3.IBucket
     orders_table: dynamodb.ITable
     releases_bucket: s3.IBucket
+    approvals_table: dynamodb.ITable
+    approvals_bucket: s3.IBucket
+    approvals_topic: sns.ITopic
     caller_keys: secretsmanager.ISecret
 
     def arn(self, store: Store) -> str:
@@ -47,6 +55,9 @@ class Stores:
             Store.WORKSPACE_BUCKET: self.workspace_bucket.bucket_arn,
             Store.ORDERS_TABLE: self.orders_table.table_arn,
             Store.RELEASES_BUCKET: self.releases_bucket.bucket_arn,
+            Store.APPROVALS_TABLE: self.approvals_table.table_arn,
+            Store.APPROVALS_BUCKET: self.approvals_bucket.bucket_arn,
+            Store.APPROVALS_TOPIC: self.approvals_topic.topic_arn,
             Store.CALLER_KEYS: self.caller_keys.secret_arn,
         }[store]
 
@@ -73,6 +84,10 @@ class StateStack(Stack):
             workspace_bucket=self._bucket("WorkspaceBucket", stage),
             orders_table=self._table("OrdersTable", stage, "pk"),
             releases_bucket=self._bucket("ReleasesBucket", stage),
+            approvals_table=self._approvals_table(stage),
+            approvals_bucket=self._bucket("ApprovalsBucket", stage, locked=True),
+            # Who is told subscribes by hand, which no deployment of code should undo.
+            approvals_topic=self._topic("ApprovalsTopic", stage),
             caller_keys=self._keys("CallerKeys", stage),
         )
         _tell_event_bridge(self.stores.releases_bucket)
@@ -82,6 +97,9 @@ class StateStack(Stack):
             "WorkspaceBucket": self.stores.workspace_bucket.bucket_name,
             "OrdersTable": self.stores.orders_table.table_name,
             "ReleasesBucket": self.stores.releases_bucket.bucket_name,
+            "ApprovalsTable": self.stores.approvals_table.table_name,
+            "ApprovalsBucket": self.stores.approvals_bucket.bucket_name,
+            "ApprovalsTopic": self.stores.approvals_topic.topic_arn,
             "CallerKeys": self.stores.caller_keys.secret_arn,
         }
         for key, name in names.items():
@@ -90,7 +108,7 @@ class StateStack(Stack):
             # importers cannot be deployed in order.
             self.export_value(name)
         for store in Store:
-            if store is not Store.CALLER_KEYS:  # whose name is its ARN
+            if store not in {Store.CALLER_KEYS, Store.APPROVALS_TOPIC}:  # whose name is the ARN
                 self.export_value(self.stores.arn(store))
 
     def _table(
@@ -119,7 +137,18 @@ class StateStack(Stack):
             removal_policy=_removal(stage),
         )
 
-    def _bucket(self, id_: str, stage: Stage) -> s3.Bucket:
+    def _approvals_table(self, stage: Stage) -> dynamodb.TableV2:
+        """With an index of requests by the time that they can be decided until."""
+        table = self._table("ApprovalsTable", stage, "pk", "sk")
+        table.add_global_secondary_index(
+            index_name=OPEN,
+            partition_key=dynamodb.Attribute(name="kind", type=dynamodb.AttributeType.STRING),
+            sort_key=dynamodb.Attribute(name="approveByMs", type=dynamodb.AttributeType.NUMBER),
+        )
+        return table
+
+    def _bucket(self, id_: str, stage: Stage, *, locked: bool = False) -> s3.Bucket:
+        """`locked`: where data is kept, nobody can delete an object for a year."""
         return s3.Bucket(
             self,
             id_,
@@ -128,6 +157,11 @@ class StateStack(Stack):
             object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
             enforce_ssl=True,
             versioned=stage.keeps_data,
+            object_lock_default_retention=(
+                s3.ObjectLockRetention.governance(Duration.days(LOCKED_DAYS))
+                if locked and stage.keeps_data
+                else None
+            ),
             lifecycle_rules=[
                 s3.LifecycleRule(
                     abort_incomplete_multipart_upload_after=Duration.days(7),
@@ -139,6 +173,11 @@ class StateStack(Stack):
             ],
             removal_policy=_removal(stage),
         )
+
+    def _topic(self, id_: str, stage: Stage) -> sns.Topic:
+        topic = sns.Topic(self, id_, enforce_ssl=True)
+        topic.apply_removal_policy(_removal(stage))
+        return topic
 
     def _keys(self, id_: str, stage: Stage) -> secretsmanager.Secret:
         """The secret of caller tokens, with a first key that nobody has seen."""

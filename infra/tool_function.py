@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from contracts.spec import Approval
 from infra.scopes import WHOLE, Grant, grants
 
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ class ToolFunction(Construct):
             self,
             "Logs",
             retention=RETENTION[stage.log_retention_days],
-            removal_policy=_removal(stage),
+            removal_policy=removal(stage),
         )
         statements = [_statement(grant, stores) for grant in grants(spec)]
         statements.append(
@@ -102,10 +104,11 @@ class ToolFunction(Construct):
             timeout=Duration.seconds(spec.timeout_s),
             memory_size=stage.memory_mb,
             # Old versions stay where data does, so that the alias can be moved back.
-            current_version_options=lambda_.VersionOptions(removal_policy=_removal(stage)),
+            current_version_options=lambda_.VersionOptions(removal_policy=removal(stage)),
             tracing=lambda_.Tracing.ACTIVE if stage.tracing else lambda_.Tracing.DISABLED,
             environment={
                 **stores.environment(),
+                **_approvals(spec, stage, stores),
                 "TOOLGATE_STAGE": stage.name,
                 "TOOLGATE_BINDINGS": stage.bindings_json(),
                 "POWERTOOLS_SERVICE_NAME": "toolgate",
@@ -122,8 +125,24 @@ class ToolFunction(Construct):
         Tags.of(self).add("toolgate:owner", spec.owner)
 
 
-def _removal(stage: Stage) -> RemovalPolicy:
+def removal(stage: Stage) -> RemovalPolicy:
+    """What becomes of a log group or an old version when its stack goes."""
     return RemovalPolicy.RETAIN if stage.keeps_data else RemovalPolicy.DESTROY
+
+
+def _approvals(spec: ToolSpec, stage: Stage, stores: Stores) -> dict[str, str]:
+    """Where a tool that people must agree to asks them, as its function reads it."""
+    if spec.approval is Approval.NONE:
+        return {}
+    told = {
+        "table": stores.approvals_table.table_name,
+        "bucket": stores.approvals_bucket.bucket_name,
+        "topic": stores.approvals_topic.topic_arn,
+        "need": stage.approvals.need,
+        "approveWithinS": stage.approvals.approve_within_s,
+        "executeWithinS": stage.approvals.execute_within_s,
+    }
+    return {"TOOLGATE_APPROVALS": json.dumps(told, separators=(",", ":"))}
 
 
 def _statement(grant: Grant, stores: Stores) -> iam.PolicyStatement:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aws_cdk import AssetHashType, CfnOutput, Stack
+from aws_cdk import CfnOutput, Stack
 from aws_cdk import aws_lambda as lambda_
 
-from infra.layer import Target, build_layer
+from infra.dependencies import dependencies
 from infra.names import pascal
 from infra.packaging import stage_tool
-from infra.tool_function import ARCHITECTURES, RUNTIMES, Platform, ToolFunction
+from infra.tool_function import Platform, ToolFunction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,12 +22,6 @@ if TYPE_CHECKING:
     from infra.options import Options
     from infra.stage import Stage
     from infra.state import Stores
-
-REQUIREMENTS = "functions/requirements.txt"
-"""Exactly what the layer holds."""
-
-LAYERS = ".local/layers"
-"""Where built layers are kept, under the project."""
 
 
 class ToolsStack(Stack):
@@ -54,7 +48,7 @@ class ToolsStack(Stack):
         platform = Platform(
             python=options.python,
             arch=options.arch,
-            layer=self._layer(options, root, staging, warn),
+            layer=dependencies(self, options, root, staging, warn),
         )
         self.tools: dict[str, ToolFunction] = {}
         for spec in specs:
@@ -69,28 +63,3 @@ class ToolsStack(Stack):
             # Exported for as long as the tool is deployed, so that an agent can move to the next
             # version in one deployment: an export that is in use cannot be taken away.
             self.export_value(tool.executor.function_arn)
-
-    def _layer(
-        self, options: Options, root: Path, staging: Path, warn: Callable[[str], object]
-    ) -> lambda_.LayerVersion:
-        requirements = root / REQUIREMENTS
-        if self.bundling_required:
-            target = Target(python=options.python, arch=options.arch, local=options.local)
-            built = build_layer(requirements, target, root / LAYERS, warn)
-            code = lambda_.Code.from_asset(
-                str(built.path), asset_hash=built.digest, asset_hash_type=AssetHashType.CUSTOM
-            )
-        else:
-            # Listing and destroying stacks need no wheels; the CDK asks for none then.
-            unbuilt = staging / "layer" / "python"
-            unbuilt.mkdir(parents=True)
-            (unbuilt / requirements.name).write_text(requirements.read_text("utf-8"), "utf-8")
-            code = lambda_.Code.from_asset(str(unbuilt.parent))
-        return lambda_.LayerVersion(
-            self,
-            "Dependencies",
-            description=f"Third-party packages of the tools, {options.python} {options.arch}",
-            code=code,
-            compatible_runtimes=[RUNTIMES[options.python]],
-            compatible_architectures=[ARCHITECTURES[options.arch]],
-        )

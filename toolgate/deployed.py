@@ -43,7 +43,7 @@ def client_and_outputs(where: Where, stage: str, service: str) -> tuple[Any, dic
     from agents.targets import CONFIG
     from toolgate.local.environment import merged_outputs
 
-    names = (stack_name(stage, "state"), stack_name(stage, "tools"))
+    names = tuple(stack_name(stage, stack) for stack in ("state", "approvals", "tools"))
     try:
         cloudformation = boto3.client("cloudformation")
         found = [cloudformation.describe_stacks(StackName=name)["Stacks"][0] for name in names]

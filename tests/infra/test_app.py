@@ -29,12 +29,13 @@ def run(tmp_path, **context):
     )
 
 
-def test_app_py_synthesises_the_four_stacks_and_is_silent(tmp_path):
+def test_app_py_synthesises_every_stack_and_is_silent(tmp_path):
     done = run(tmp_path, stage="dev", surfaces="bedrock,gateway")
     assert done.returncode == 0, done.stderr
     assert (done.stdout, done.stderr) == ("", "")
     templates = sorted(path.name for path in (tmp_path / "out").glob("*.template.json"))
     assert templates == [
+        "toolgate-dev-approvals.template.json",
         "toolgate-dev-bedrock-agent.template.json",
         "toolgate-dev-gateway.template.json",
         "toolgate-dev-state.template.json",

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from contracts.spec import Scope
+from contracts.spec import Approval, Scope
 from infra.errors import ScopeError
 from infra.names import pascal
 from infra.scopes import SCOPES, grants
@@ -37,8 +37,24 @@ LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
 TRACES = {"xray:PutTelemetryRecords", "xray:PutTraceSegments"}
 STAGES = ["dev", "prod"]
 KEYS = {"secretsmanager:GetSecretValue"}
-TABLES = ("IdempotencyTable", "WorkspaceTable", "OrdersTable")
-BUCKETS = {"WorkspaceBucket": ("t",), "ReleasesBucket": ("staging", "releases")}
+TABLES = ("IdempotencyTable", "WorkspaceTable", "OrdersTable", "ApprovalsTable")
+BUCKETS = {
+    "WorkspaceBucket": ("t",),
+    "ReleasesBucket": ("staging", "releases"),
+    "ApprovalsBucket": ("arguments", "heads"),
+}
+ASKING = {
+    "ApprovalsTable REQ#*": (
+        {"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"},
+        ["REQ#*"],
+    ),
+    "ApprovalsTable DEC#*": ({"dynamodb:ConditionCheckItem", "dynamodb:GetItem"}, ["DEC#*"]),
+    "ApprovalsTable AUD#*": ({"dynamodb:PutItem", "dynamodb:Query"}, ["AUD#*"]),
+    "ApprovalsBucket/arguments/*": ({"s3:PutObject"}, None),
+    "ApprovalsBucket/heads/*": ({"s3:PutObject"}, None),
+    "ApprovalsTopic": ({"sns:Publish"}, None),
+}
+"""What a tool that people must agree to may do: ask, look, use up. Never decide."""
 
 
 def as_list(value):
@@ -52,7 +68,7 @@ def statements(role):
 def kind_of(resource):
     """Which store an ARN in a template is of, with the part of it; from the import's name."""
     text = str(resource)
-    for store in (*TABLES, "CallerKeys", "Logs"):
+    for store in (*TABLES, "CallerKeys", "Logs", "ApprovalsTopic"):
         if store in text:
             return store
     for bucket, parts in BUCKETS.items():
@@ -67,10 +83,12 @@ def allowed(role):
     for statement in statements(role):
         assert statement["Effect"] == "Allow"
         (resource,) = as_list(statement["Resource"])
-        what = kind_of(resource)
-        assert what not in found
         keys = statement.get("Condition", {})
         rows = keys.get("ForAllValues:StringLike", {}).get("dynamodb:LeadingKeys")
+        what = kind_of(resource)
+        if what == "ApprovalsTable":
+            what += f" {rows[0]}"
+        assert what not in found
         found[what] = (set(as_list(statement["Action"])), rows)
     return found
 
@@ -79,7 +97,10 @@ def expected(spec, stage):
     scopes = frozenset(str(scope) for scope in spec.scopes)
     what = {**STORES[scopes], "CallerKeys": (KEYS, None), "Logs": (LOGS, None)}
     if spec.mutates:
-        what["IdempotencyTable"] = (RECORDS, [f"{spec.name}@{spec.major}#*"])
+        fence = {"dynamodb:ConditionCheckItem"} if spec.approval is Approval.DUAL else set()
+        what["IdempotencyTable"] = (RECORDS | fence, [f"{spec.name}@{spec.major}#*"])
+    if spec.approval is not Approval.NONE:
+        what |= ASKING
     if stage == "prod":
         what["*"] = (TRACES, None)
     return what
@@ -107,7 +128,7 @@ def test_a_function_may_write_to_its_own_log_group_only(stage, templates):
 
 
 @pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("stack", ["state", "tools", "bedrock-agent", "gateway"])
+@pytest.mark.parametrize("stack", ["state", "approvals", "tools", "bedrock-agent", "gateway"])
 def test_no_policy_allows_by_wildcard_and_none_is_managed(stage, stack, templates, resources):
     for role in resources(stage, stack, "AWS::IAM::Role").values():
         assert "ManagedPolicyArns" not in role
@@ -124,6 +145,6 @@ def test_every_scope_of_the_contracts_is_in_the_table():
 
 
 def test_an_unknown_scope_is_refused():
-    spec = SimpleNamespace(key="x@1.0.0", scopes={"moon:land"}, mutates=False)
+    spec = SimpleNamespace(key="x@1.0.0", scopes={"moon:land"}, mutates=False, record_prefix="x@1")
     with pytest.raises(ScopeError, match=r"x@1\.0\.0 has scope moon:land"):
         grants(spec)

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from contracts.caller import signing_keys
+from contracts.spec import Approval
 from infra.errors import OptionError
 from infra.names import pascal, stack_name
 from infra.options import SURFACES
@@ -15,7 +16,7 @@ from infra.stage import STAGES, find_stage
 
 STORES = ("IdempotencyTable", "WorkspaceTable", "WorkspaceBucket", "OrdersTable", "ReleasesBucket")
 BOTH = ["dev", "prod"]
-STACKS = ["state", "tools", "bedrock-agent", "gateway"]
+STACKS = ["state", "approvals", "tools", "bedrock-agent", "gateway"]
 RESOURCES_MAX = 400
 """CloudFormation takes 500; the rest is room for tools to come."""
 
@@ -26,6 +27,7 @@ PHYSICAL = {
     "AWS::Lambda::LayerVersion": "LayerName",
     "AWS::Logs::LogGroup": "LogGroupName",
     "AWS::S3::Bucket": "BucketName",
+    "AWS::SNS::Topic": "TopicName",
     "AWS::SecretsManager::Secret": "Name",
 }
 NAMELESS = {
@@ -37,6 +39,11 @@ NAMELESS = {
     "AWS::Lambda::Permission",
     "AWS::Lambda::Version",
     "AWS::S3::BucketPolicy",
+    "AWS::SNS::TopicPolicy",
+    "AWS::ApiGatewayV2::Api",  # the API asks for a name
+    "AWS::ApiGatewayV2::Integration",
+    "AWS::ApiGatewayV2::Route",
+    "AWS::ApiGatewayV2::Stage",  # a stage is a name
 }
 
 
@@ -52,7 +59,7 @@ def test_resources_get_their_names_from_cloudformation(stage, stack, templates):
         kind = found["Type"]
         assert kind in PHYSICAL or kind in NAMELESS, f"say in this test how {kind} is named"
         if kind in PHYSICAL:
-            assert PHYSICAL[kind] not in found["Properties"], name
+            assert PHYSICAL[kind] not in found.get("Properties", {}), name
 
 
 @pytest.mark.parametrize("stage", BOTH)
@@ -84,6 +91,8 @@ def test_every_deployed_tool_has_one_function_made_as_its_contract_says(
         assert keys["Fn::ImportValue"].startswith(f"{state}ExportsOutputRefCallerKeys")
         bindings = json.loads(variables.pop("TOOLGATE_BINDINGS"))
         assert set(bindings) == {"bedrock", "direct", "gateway"}
+        asks = json.dumps(variables.pop("TOOLGATE_APPROVALS", None))
+        assert ("executeWithinS" in asks) is (spec.approval is not Approval.NONE)
         assert variables == {
             "TOOLGATE_STAGE": stage,
             "POWERTOOLS_SERVICE_NAME": "toolgate",
@@ -154,7 +163,7 @@ def test_a_tool_is_exported_while_no_agent_uses_it(stage, new_app, tree, tmp_pat
 @pytest.mark.parametrize("stage", BOTH)
 def test_buckets_are_private_encrypted_and_refuse_plain_http(stage, resources):
     buckets = resources(stage, "state", "AWS::S3::Bucket")
-    assert len(buckets) == 2
+    assert len(buckets) == 3
     for bucket in buckets.values():
         assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
         assert "BucketEncryption" in bucket
@@ -184,6 +193,8 @@ def test_the_bucket_of_releases_alone_tells_eventbridge_and_without_a_custom_res
         "AWS::S3::Bucket",
         "AWS::S3::BucketPolicy",
         "AWS::SecretsManager::Secret",
+        "AWS::SNS::Topic",
+        "AWS::SNS::TopicPolicy",
     }
 
 
@@ -208,6 +219,7 @@ def test_the_tables_have_the_keys_that_rows_are_written_with(stage, resources):
         "IdempotencyTable": ["id"],
         "WorkspaceTable": ["pk", "sk"],
         "OrdersTable": ["pk"],
+        "ApprovalsTable": ["pk", "sk"],
     }
     (records,) = (t for n, t in tables.items() if n.startswith("Idempotency"))
     assert records["TimeToLiveSpecification"] == {"AttributeName": "expiration", "Enabled": True}
@@ -220,6 +232,7 @@ def test_prod_keeps_its_data_and_logs_and_dev_does_not(stage, policy, templates,
         "AWS::S3::Bucket",
         "AWS::Logs::LogGroup",
         "AWS::SecretsManager::Secret",
+        "AWS::SNS::Topic",
     }
     seen = set()
     for template in templates(stage).values():
@@ -293,6 +306,12 @@ def test_only_prods_state_is_protected_from_being_destroyed(new_app, tree, tmp_p
     for stage in BOTH:
         options = Options(stage=stage, surfaces=SURFACES)
         stacks = build(new_app(), options, staging=tmp_path / stage, root=tree)
-        for stack in (stacks.state, stacks.tools, stacks.bedrock_agent, stacks.gateway):
+        for stack in (
+            stacks.state,
+            stacks.approvals,
+            stacks.tools,
+            stacks.bedrock_agent,
+            stacks.gateway,
+        ):
             protected[stack.stack_name] = bool(stack.termination_protection)
     assert [name for name, on in protected.items() if on] == [stack_name("prod", "state")]

@@ -90,7 +90,7 @@ def bootstrap(cloud: LocalCloud) -> None:
 
 
 def deploy(cloud: LocalCloud, digest: str) -> None:
-    """Synthesise and deploy both stacks, and remember `digest`. Raises DeployError."""
+    """Synthesise and deploy the stacks, and remember `digest`. Raises DeployError."""
     layout = cloud.layout
     layout.deployed_file.unlink(missing_ok=True)
     flags = [flag for key, value in context().items() for flag in ("-c", f"{key}={value}")]

@@ -13,8 +13,9 @@ from toolgate.local.errors import NotRunningError
 from toolgate.local.layout import Layout
 
 STATE_STACK = "toolgate-dev-state"
+APPROVALS_STACK = "toolgate-dev-approvals"
 TOOLS_STACK = "toolgate-dev-tools"
-STACKS = (STATE_STACK, TOOLS_STACK)
+STACKS = (STATE_STACK, APPROVALS_STACK, TOOLS_STACK)
 ACCOUNT = "000000000000"
 
 _LINK_PREFIX = "ExportsOutput"
@@ -91,7 +92,7 @@ class LocalCloud:
         return {stack["StackName"]: stack["StackStatus"] for stack in self._describe()}
 
     def outputs(self) -> dict[str, str]:
-        """The outputs of both stacks in one: `WorkspaceTable`, `ApplyPatchV1`, …"""
+        """The outputs of all stacks in one: `WorkspaceTable`, `ApplyPatchV1`, …"""
         return merged_outputs(self._describe(), STACKS)
 
     def functions(self) -> dict[str, str]:
