@@ -175,6 +175,7 @@ def find_repository(directory: Path) -> Repository | None:
     A directory that a repository around it ignores belongs to none. Raises GitError if git cannot
     tell, so that a repository is never taken for a plain directory and its ignored files pushed.
     """
+    _refuse_unreadable(directory)
     done = _run(directory, "rev-parse", "--is-inside-work-tree")
     if done.returncode:
         if b"not a git repository" in done.stderr:
@@ -188,3 +189,21 @@ def find_repository(directory: Path) -> Repository | None:
     git_dir = git(directory, "rev-parse", "--absolute-git-dir").removesuffix(b"\n")
     object_format = git(directory, "rev-parse", "--show-object-format").decode().strip()
     return Repository(directory, Path(os.fsdecode(git_dir)), prefix, object_format)
+
+
+def _refuse_unreadable(directory: Path) -> None:
+    """Raise GitError if the nearest `.git`, here or above, leads to no repository.
+
+    Git itself passes over some of those and looks further up, or calls the directory a plain one.
+    """
+    here = directory.resolve()
+    places = (place / ".git" for place in (here, *here.parents))
+    nearest = next((place for place in places if os.path.lexists(place)), None)
+    if nearest is None:
+        return
+    done = _run(here, "rev-parse", "--git-dir", env=environment(GIT_DIR=str(nearest)))
+    if done.returncode:
+        raise GitError(
+            f"{_complaint(('rev-parse',), done.stderr)}; {nearest} leads to no repository, so what "
+            "it ignores cannot be told: repair it, or move it away"
+        )
