@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from toolgate.workspace.errors import WorkspaceError
+from toolgate.workspace.identity import identity
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,27 +50,47 @@ class RecordFile:
         stores, name = remote.stores, remote.name
         words = [stores.table, stores.bucket, name.tenant, name.repo_root, place]
         self.key = sha256(json.dumps(words).encode()).hexdigest()[:32]
-        self._about = {"tenant": name.tenant, "repoRoot": name.repo_root}
+        # A repository's record goes with it; a plain directory may be another one under its name.
+        self._plain = None if repository else directory
+        self._about: dict[str, str] = {"tenant": name.tenant, "repoRoot": name.repo_root}
         self._file = where / f"{self.key}.json" if where else None
 
     def load(self) -> Record | None:
-        """The record, or None. Raises WorkspaceError if the file is damaged."""
+        """The record, or None; none of another directory that once had the name.
+
+        Raises WorkspaceError if the file is damaged or cannot be read.
+        """
         if self._file is None or not self._file.exists():
             return None
         try:
             stored = json.loads(self._file.read_text("utf-8"))
             if stored["format"] != _FORMAT:
                 raise ValueError("a format of another release")
+            if self._is_of_another(stored.get("directory")):
+                return None
             return Record(**stored["record"])
         except (ValueError, KeyError, TypeError) as error:
             raise WorkspaceError(f"{self._file} is damaged; remove it and pull") from error
+        except OSError as error:
+            raise WorkspaceError(f"{self._file} cannot be read: {error.strerror}") from error
 
     def save(self, record: Record) -> None:
-        """Keep a record, whole or not at all."""
+        """Keep a record, whole or not at all. Raises WorkspaceError if it cannot be written."""
         if self._file is None:
             return
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({"format": _FORMAT, **self._about, "record": asdict(record)}, indent=2)
-        spare = self._file.with_suffix(".new")
-        spare.write_text(text + "\n", "utf-8")
-        spare.replace(self._file)
+        about = self._about
+        try:
+            if self._plain:
+                about = {**about, "directory": identity(self._plain)}
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            text = json.dumps({"format": _FORMAT, **about, "record": asdict(record)}, indent=2)
+            spare = self._file.with_suffix(".new")
+            spare.write_text(text + "\n", "utf-8")
+            spare.replace(self._file)
+        except OSError as error:
+            raise WorkspaceError(f"{self._file} cannot be written: {error.strerror}") from error
+
+    def _is_of_another(self, kept: str | None) -> bool:
+        if self._plain is None or kept is None:
+            return False
+        return not self._plain.is_dir() or identity(self._plain) != kept
