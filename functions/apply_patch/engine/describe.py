@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import html
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from .budget import Budget, OutOfBudgetError
-from .difference import without_line_number
-from .hunk import Hunk, Unusable
+from .hunk import Hunk
 from .lines import FileText
-from .locate import Locator, Placed
-from .nearest import Closest, LineDifference, find_closest
-from .parse import parse_patch
+from .nearest import LineDifference, find_closest
+from .suggest import UNENCODABLE, suggest_exact, suggest_nearest
 
 MAX_TEXT = 300
-_MAX_SUGGESTION = 2_000
 _MAX_CANDIDATES = 12
 _SHOWN_LINES = 12
 _SHOWN_ABOVE = 5
 _SHOWN_BESIDE = 2
 _SCOPE_SEARCH = 400  # lines looked at above a candidate
 _MAX_SCOPES = 4
-_SUGGESTED_SHARE = 0.8
 CANDIDATE_STEPS = 1_000
 """What `describe_candidates` costs at worst."""
-_UNENCODABLE = re.compile("[\ud800-\udfff]")
 
 
 def cut(text: str, limit: int = MAX_TEXT) -> str:
     """`text` fit for JSON: at most `limit` characters and a count; bytes not UTF-8 as U+FFFD."""
-    shown = _UNENCODABLE.sub("\ufffd", text[:limit])
+    shown = UNENCODABLE.sub("\ufffd", text[:limit])
     return shown if len(text) <= limit else f"{shown}…(+{len(text) - limit} characters)"
 
 
@@ -66,7 +59,7 @@ def describe_mismatch(file: FileText, hunk: Hunk, budget: Budget) -> tuple[dict[
         "actual": _numbered(file, first.file_line - 1),
     }
     sentence = _explain(first)
-    if suggestion := _suggest(file, hunk, closest, budget):
+    if suggestion := suggest_nearest(file, hunk, closest, budget):
         out["suggestedHunk"] = suggestion
         sentence += " suggestedHunk has the file's lines; check its '+' lines before you send it."
     return out, sentence
@@ -91,6 +84,20 @@ def describe_candidates(file: FileText, hunk: Hunk, matches: Sequence[int]) -> d
         for at in shown
     ]
     return out | ({"candidateScopes": scopes} if any(scopes) else {})
+
+
+def describe_named(
+    file: FileText, hunk: Hunk, named: int, budget: Budget
+) -> tuple[dict[str, Any], str]:
+    """`{"suggestedHunk"?}` and a sentence, for a hunk that fits better than at the place it names.
+
+    The suggestion fits at `named`, a 0-based line, exactly.
+    """
+    sentence = f"It names line {named + 1}, where it fits only but for line ends or final newline."
+    suggestion = suggest_exact(file, hunk, named, budget)
+    if suggestion is None:
+        return {}, sentence
+    return {"suggestedHunk": suggestion}, f"{sentence} If that is meant, send suggestedHunk."
 
 
 def describe_insertion(file: FileText, hunk: Hunk, budget: Budget) -> tuple[dict[str, Any], str]:
@@ -146,50 +153,6 @@ def _scopes_above(file: FileText, at: int) -> str:
             if not indent or len(scopes) == _MAX_SCOPES:
                 break
     return cut(" > ".join(reversed(scopes)))
-
-
-def _suggest(file: FileText, hunk: Hunk, closest: Closest, budget: Budget) -> str | None:
-    """The hunk with the file's own lines as context and removed lines, if it is nearly right.
-
-    Only what would be placed right there is offered.
-    """
-    start, count = closest.start, len(hunk.old)
-    aligned = start >= 0 and start + count <= len(file.lines)
-    if not aligned or closest.alike < _SUGGESTED_SHARE * count:
-        return None
-    theirs = iter(file.lines[start : start + count])
-    added = iter(_cleaned([x.text for x in hunk.lines if x.tag == "+"], closest))
-    body = [
-        line.tag + next(added if line.tag == "+" else theirs).removesuffix("\r")
-        for line in hunk.lines
-    ]
-    header = f"@@ -{start + 1},{count} +{start + 1},{len(hunk.new)} @@"
-    text = "\n".join([header, *body]) + "\n"
-    if len(text) > _MAX_SUGGESTION or _UNENCODABLE.search(text):
-        return None
-    return text if _applies(text, file, budget) else None
-
-
-def _cleaned(added: list[str], closest: Closest) -> list[str]:
-    """Added lines without the mistake that the old lines show, if all of them seem to have it."""
-    kind = closest.first_difference.kind
-    if kind == "html-escaping":
-        return [html.unescape(text) for text in added]
-    bare = [without_line_number(text) for text in added]
-    numbered = all(one != other for one, other in zip(added, bare, strict=True))
-    return bare if kind == "line-number-prefix" and numbered else added
-
-
-def _applies(text: str, file: FileText, budget: Budget) -> bool:
-    """Whether the diff `text` is one hunk that the file takes where it says."""
-    try:
-        hunks = parse_patch(text, "f").hunks
-    except Unusable:
-        return False
-    if len(hunks) != 1 or not hunks[0].old:
-        return False
-    place = Locator(file, hunks, budget).place(hunks[0])
-    return isinstance(place, Placed) and place.offset == 0
 
 
 def _explain(first: LineDifference) -> str:
