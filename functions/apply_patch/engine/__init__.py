@@ -15,8 +15,9 @@ the pre-images and answers with writes or with every conflict; `conflict_details
   dropped context, no folding of indentation, case, Unicode or entities, no similarity.
 - Every hunk refers to the file as it was. The stated line counts only with context that is not
   blank; else the match must be the only one, or be singled out by a scope line (`@@ class A:`) or
-  `*** End of File`. Without a number it goes nowhere but below the scope lines it names. A hunk
-  without old lines fits an empty or missing file only.
+  `*** End of File`. Without a number it goes nowhere but below the scope lines it names. A place
+  that is named so but matches less exactly than another is ambiguous with it, context or not. A
+  hunk without old lines fits an empty or missing file only.
 - Hunks may share context, not changes. Creating what exists, deleting what has other content, and
   repeating what is already there are conflicts. All entries fit, or nothing is written.
 - Untouched lines are the file's own bytes. Added lines are the patch's, with the file's line

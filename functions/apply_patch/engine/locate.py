@@ -9,6 +9,9 @@ Tiers are tried in order over the whole old block; the first tier with any match
    or the match that ends the file if `*** End of File` says so;
 4. else nothing: the places are reported, not chosen from.
 
+A place that the hunk names by number or mark, and that fits at a looser tier only, is passed over
+for no better match elsewhere: the name and the text contradict each other, so both are reported.
+
 Wherever a hunk without a number goes, the scope lines it names must stand above its first change.
 """
 
@@ -21,7 +24,7 @@ from itertools import islice
 
 from .budget import Budget, OutOfBudgetError
 from .hunk import Hunk
-from .lines import FileText, Tier
+from .lines import BOM, FileText, Tier, fold
 from .search import Block, View, Word, find_steps, vocabulary
 
 MAX_MATCHES = 50
@@ -60,6 +63,8 @@ class Unplaced:
     """The budget does not allow searching the file for this hunk."""
     out_of_scope: bool = False
     """The only match is not below the scope lines that the hunk names."""
+    named: int | None = None
+    """0-based start of the match that the hunk names, if others fit better; `matches` has both."""
 
 
 class Locator:
@@ -88,13 +93,54 @@ class Locator:
     def _search(self, hunk: Hunk) -> Placed | Unplaced:
         at = self._exact_stated_place(hunk)
         if at is not None:
-            return Placed(hunk, at, Tier.EXACT)
+            return self._unless_named(Placed(hunk, at, Tier.EXACT), Tier.EXACT)
         for tier in Tier:
             view = self._view(tier)
             found = self._search_view(hunk, view) if view.tier is tier else None
             if found is not None:
-                return found
+                return self._unless_named(found, tier)
         return Unplaced(hunk, applied_at=self._find_new_side(hunk))
+
+    def _unless_named(self, found: Placed | Unplaced, tier: Tier) -> Placed | Unplaced:
+        """What was found at `tier`, unless the hunk names another place, which fits less well."""
+        hunk, at = found.hunk, found.start if isinstance(found, Placed) else None
+        others = [place for place in self._stated(hunk) if place != at]
+        if hunk.start is None:
+            if not (hunk.scopes or hunk.at_end):
+                return found
+        elif at == hunk.start - 1 or not any(map(self._nearly_fits(hunk), others)):
+            return found  # most hunks: no view is made for them
+        for looser in list(Tier)[tier:]:
+            view = self._view(looser)
+            if view.tier is not looser:
+                continue
+            block = Block(view, hunk, self._budget.spend)
+            if hunk.start is None:
+                named = self._place_by_marks(hunk, block)
+            else:
+                named = next(filter(block.fits, others), None)
+            if named in {None, at}:
+                continue
+            if looser is tier:
+                return found  # nothing fits better than what is named
+            places = {*islice(block.matches(), MAX_MATCHES), named, named if at is None else at}
+            return Unplaced(hunk, tuple(sorted(places)), named=named)
+        return found
+
+    def _nearly_fits(self, hunk: Hunk) -> Callable[[int], bool]:
+        """Whether the old lines stand at a place but for what the loosest tier ignores, or more."""
+        lines, old = self._file.lines, hunk.old
+
+        def fits(at: int) -> bool:
+            if at < 0 or at + len(old) > len(lines):
+                return False
+            self._budget.spend(1 + len(old))
+            return all(
+                any(_bare(reading) == _bare(lines[index]) for reading in hunk.readings(line))
+                for index, line in enumerate(old, at)
+            )
+
+        return fits
 
     def _search_view(self, hunk: Hunk, view: View) -> Placed | Unplaced | None:
         block = Block(view, hunk, self._budget.spend)
@@ -134,9 +180,15 @@ class Locator:
     def _stated_place(self, hunk: Hunk, fits: Callable[[int], bool]) -> int | None:
         if hunk.start is None or not hunk.has_telling_context:
             return None
-        stated = hunk.start - 1
-        fitting = [at for at in {stated, stated + self._drift} if fits(at)]
+        fitting = [at for at in self._stated(hunk) if fits(at)]
         return fitting[0] if len(fitting) == 1 else None
+
+    def _stated(self, hunk: Hunk) -> tuple[int, ...]:
+        """Where the number says, and where it says if it is off as much as the last one was."""
+        if hunk.start is None:
+            return ()
+        stated = hunk.start - 1
+        return (stated, stated + self._drift) if self._drift else (stated,)
 
     def _place_by_marks(self, hunk: Hunk, block: Block) -> int | None:
         if hunk.at_end:
@@ -193,7 +245,7 @@ class Locator:
             if view.tier is not tier or not view.holds_all(needle):
                 continue
             if hunk.start is not None:
-                for at in (hunk.start - 1, hunk.start - 1 + self._drift):
+                for at in self._stated(hunk):
                     if at >= 0 and view.text.startswith(needle, at):
                         return at
             self._budget.spend(2 * find_steps(len(view.text), len(needle)))
@@ -214,3 +266,7 @@ class Locator:
                 view = stricter if view.adds_nothing_to(stricter) else view
             self._views[tier] = view
         return self._views[tier]
+
+
+def _bare(line: str) -> str:
+    return fold(line.removeprefix(BOM), Tier.TRAILING_BLANKS)

@@ -20,6 +20,7 @@ from .describe import (
     describe_candidates,
     describe_insertion,
     describe_mismatch,
+    describe_named,
     ranges,
 )
 from .hunk import Hunk
@@ -73,6 +74,8 @@ class Conflict:
     hunk: Hunk | None = None
     matches: tuple[int, ...] = ()
     """0-based starts of equal places."""
+    named: int | None = None
+    """The one of `matches` that the hunk names, if others fit better."""
     applied_at: int | None = None
     """0-based line where the change already stands."""
     start: int | None = None
@@ -108,8 +111,8 @@ class Conflict:
             out |= comparison
             if sentence:
                 hints.insert(0, sentence)
-        if file and hunk and self.matches and _affords(budget, CANDIDATE_STEPS):
-            out |= describe_candidates(file, hunk, self.matches)
+        if file and hunk and self.matches:
+            out |= self._describe_matches(file, hunk, hints, budget)
         if self.applied_at is not None:
             out["appliedAt"] = self.applied_at + 1
         if self.similar:
@@ -117,6 +120,18 @@ class Conflict:
         if self.fitting:
             hints.append(f"Hunks of this file that fit: {ranges(self.fitting)}.")
         return out | {"hint": cut(" ".join(hints), 2 * MAX_TEXT)}
+
+    def _describe_matches(
+        self, file: FileText, hunk: Hunk, hints: list[str], budget: Budget
+    ) -> dict[str, Any]:
+        out: dict[str, Any] = {}
+        if _affords(budget, CANDIDATE_STEPS):
+            out = describe_candidates(file, hunk, self.matches)
+        if self.named is not None:
+            suggestion, sentence = describe_named(file, hunk, self.named, budget)
+            out |= suggestion
+            hints.append(sentence)
+        return out
 
 
 def _describe_file(file: FileText) -> dict[str, Any]:

@@ -217,5 +217,6 @@ def _unplaced(path: str, file: FileText, found: Unplaced) -> Conflict:
         file=file,
         hunk=found.hunk,
         matches=found.matches,
+        named=found.named,
         applied_at=found.applied_at,
     )
