@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from functions._runtime.workspace.objects import SUBMODULE
 from toolgate.workspace.errors import GitError
 
 if TYPE_CHECKING:
@@ -160,6 +161,10 @@ class Repository:
             path: (about.split()[0].decode(), about.split()[2].decode())
             for about, _, path in entries
         }
+
+    def submodules(self, commit: str) -> set[bytes]:
+        """Paths below the directory where a commit has another repository's commit."""
+        return {path for path, (mode, _) in self.committed(commit).items() if mode == SUBMODULE}
 
     def is_merged(self, commit: str) -> bool:
         """Whether what is checked out contains a commit."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from functions._runtime.workspace.heads import parse_revision
+from functions._runtime.workspace.names import shown
 from functions._runtime.workspace.walk import differences
 from toolgate.workspace.disk import FILE_MAX_BYTES
 from toolgate.workspace.errors import GitError, PullRefusedError
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from functions._runtime.workspace.heads import Head, Stores
     from functions._runtime.workspace.objects import TreeEntry
+    from functions._runtime.workspace.walk import Difference
     from toolgate.workspace.git import Repository
     from toolgate.workspace.remote import LogEntry
 
@@ -120,9 +123,8 @@ class _Git:
             raise PullRefusedError(
                 f"{self._branch} is checked out; check out another branch, or pull with checkout"
             )
-        fast_import(
-            self._repository.directory, self._stream(rows, base, seen.tree if seen else None)
-        )
+        steps = self._steps(rows, base, seen.tree if seen else None)
+        fast_import(self._repository.directory, self._stream(rows, steps, base))
         tip = self._repository.commit_at(self._import_ref)
         ours = record.tip if record else None
         if here not in {None, ours, tip}:
@@ -139,17 +141,40 @@ class _Git:
             self._check_out()
         return PullResult(head.revision, commits=len(rows), branch=self._branch, tip=tip)
 
-    def _stream(self, rows: list[LogEntry], base: str | None, tree: str | None) -> Iterator[bytes]:
+    def _steps(
+        self, rows: list[LogEntry], base: str | None, tree: str | None
+    ) -> list[list[Difference]]:
+        """What each row changed, without what the repository keeps for its submodules."""
+        submodules = self._repository.submodules(base) if base else set()
+        read, inside = self._remote.objects.tree, partial(_meets, submodules)
+        if rows and submodules:
+            for change in differences(read, tree, rows[-1].tree):
+                if change.new and (submodule := inside(change.path)):
+                    raise PullRefusedError(
+                        f"the workspace holds {shown(change.path)}, where this repository has the "
+                        f"submodule {shown(submodule)}; undo that or move it in the workspace, and "
+                        "pull again"
+                    )
+        steps = []
+        for row in rows:
+            # What was there for a while only is left out: the submodule must stay in each commit.
+            found = differences(read, tree, row.tree)
+            steps.append([change for change in found if not inside(change.path)])
+            tree = row.tree
+        return steps
+
+    def _stream(
+        self, rows: list[LogEntry], steps: list[list[Difference]], base: str | None
+    ) -> Iterator[bytes]:
         objects, prefix = self._remote.objects, self._repository.prefix
 
         def read(_: bytes, entry: TreeEntry) -> bytes:
             return objects.blob(entry.oid, FILE_MAX_BYTES)
 
-        for number, row in enumerate(rows):
-            changes = [(d.path, d.new) for d in differences(objects.tree, tree, row.tree)]
+        for number, (row, step) in enumerate(zip(rows, steps, strict=True)):
+            changes = [(change.path, change.new) for change in step]
             parent = base if number == 0 else None
             yield from commit(self._import_ref, parent, _text(row), changes, read, prefix=prefix)
-            tree = row.tree
 
     def _checked_out_here(self) -> bool:
         """Whether the branch is what the directory shows. Raises if another work tree shows it."""
@@ -178,6 +203,16 @@ class _Git:
             git(self._repository.directory, *arguments)
         except GitError as error:
             raise PullRefusedError(f"{self._branch} cannot be checked out here: {error}") from error
+
+
+def _meets(submodules: set[bytes], path: bytes) -> bytes | None:
+    """The submodule that a path is, lies in, or would take the place of."""
+    if not submodules:
+        return None
+    parts = path.split(b"/")
+    above = (b"/".join(parts[:end]) for end in range(1, len(parts) + 1))
+    inside = next((each for each in above if each in submodules), None)
+    return inside or next((s for s in submodules if s.startswith(path + b"/")), None)
 
 
 def _text(row: LogEntry) -> CommitText:
