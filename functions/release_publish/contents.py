@@ -7,6 +7,7 @@ TooLargeError  more than FILES_MAX files or BYTES_MAX bytes; `actual` is as far 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from functions._runtime.workspace import Snapshot
     from functions.release_publish.archive import Kind
 
-FILES_MAX = 2_000
-BYTES_MAX = 32 * 1024 * 1024
+FILES_MAX = 1_000
+BYTES_MAX = 50_000_000
 """What one call can read, pack and store within its time and memory."""
 _PARALLEL = 16
 
@@ -79,7 +80,7 @@ def _read(snapshot: Snapshot, entries: list[_Entry]) -> list[Member]:
         for start in range(0, len(entries), _PARALLEL):
             some = entries[start : start + _PARALLEL]
             for (path, kind, _), data in zip(
-                some, pool.map(lambda entry: snapshot.read_blob(entry[2]), some), strict=True
+                some, pool.map(partial(_data, snapshot), some), strict=True
             ):
                 size += len(data)
                 members.append(Member(path, kind, data))
@@ -90,3 +91,7 @@ def _read(snapshot: Snapshot, entries: list[_Entry]) -> list[Member]:
                     actual=size,
                 )
     return members
+
+
+def _data(snapshot: Snapshot, entry: _Entry) -> bytes:
+    return snapshot.read_blob(entry[2], max_bytes=BYTES_MAX)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from functions._runtime.caller import Caller
     from functions._runtime.settings import Approvals, Settings
 
+ROOT = "/repoRoot"
+"""Names a workspace and no file of it."""
 PATHS_MAX = 20
 WORD_MAX = 200
 """Of what a list of requests shows; the whole is a click away."""
@@ -93,17 +95,14 @@ def subject(spec: ToolSpec, given: Mapping[str, Any]) -> dict[str, Any]:
 
     `{"repoRoot": …, "paths": [at most 20], "more": how many are not shown}`
     """
-    paths = [
-        str(value)[:WORD_MAX]
-        for pointer, _ in spec.path_rules
-        for _, value in select(given, pointer)
-    ]
-    named = {pointer.strip("/") for pointer, _ in spec.path_rules}
+    pointers = [pointer for pointer, _ in spec.path_rules if pointer != ROOT]
+    paths = [str(value)[:WORD_MAX] for one in pointers for _, value in select(given, one)]
+    named = {pointer.strip("/") for pointer in pointers}
     words: dict[str, Any] = {
         name: value
         for name, value in given.items()
         if isinstance(value, str) and len(value) <= WORD_MAX and name not in named
     }
-    if spec.path_rules:
+    if pointers:
         words |= {"paths": paths[:PATHS_MAX], "more": max(0, len(paths) - PATHS_MAX)}
     return words

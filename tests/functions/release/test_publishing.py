@@ -158,7 +158,7 @@ def test_a_tree_that_cannot_be_unpacked_everywhere_is_a_conflict(stage, files, d
 
 @pytest.mark.parametrize(
     ("limit", "value", "actual"),
-    [("FILES_MAX", len(FILES) - 1, len(FILES)), ("BYTES_MAX", 100, BYTES)],
+    [("FILES_MAX", len(FILES) - 1, len(FILES)), ("BYTES_MAX", BYTES - 1, BYTES)],
 )
 def test_a_tree_that_is_too_large_names_the_limit_and_uses_no_approval_up(
     stage, monkeypatch, limit, value, actual
