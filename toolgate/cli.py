@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from toolgate.approvals_commands import app as approvals
 from toolgate.audit_commands import audit
 from toolgate.call import call
 from toolgate.calls_commands import app as calls
@@ -34,5 +35,6 @@ app.add_typer(calls, name="calls")
 app.add_typer(workspace, name="workspace")
 app.add_typer(orders, name="orders")
 app.add_typer(token, name="token")
+app.add_typer(approvals, name="approvals")
 app.add_typer(local, name="local")
 app.command()(demo)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 PATCH, WRITE, RELEASE = "apply_patch", "write_file", "release.publish"
 FILES_COUNTED = 10_000
 """Above it the API stops counting."""
+REVISION_SHOWN = 12
+"""Characters of a revision in a sentence."""
 _NAMES = {
     "repoRoot": "Workspace",
     "expectedRevision": "At revision",
@@ -216,8 +218,8 @@ def _replaced(content: str, found: Before | None, *, pinned: bool) -> _View:
         if found["text"] == content:
             return "Unchanged", ("The file holds exactly this text already.",), (text,)
         diff = Passage("Difference", changed(found["text"], content))
-        revision = visible(found.get("revision", ""))
-        said = Shown(f"Compared with revision {revision}; most equal lines are left out.")
+        revision = visible(found.get("revision", "")[:REVISION_SHOWN])
+        said = Shown(f"Compared with revision {revision}…; most equal lines are left out.")
         return "Replaced", (said,), (diff,) if pinned else (diff, text)
     now = {"binary": "is no text", "too_large": "is too large to be compared"}
     said = Shown(f"What is there now {now.get(str(state), 'is no ordinary file')}.")

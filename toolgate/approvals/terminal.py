@@ -13,17 +13,18 @@ from rich.table import Table
 from rich.text import Text
 
 from toolgate.approvals import words
-from toolgate.approvals.visible import visible
+from toolgate.approvals.visible import Shown, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from toolgate.approvals.client import Listing
+    from toolgate.approvals.client import Listing, Summary
     from toolgate.approvals.rendering import Block
     from toolgate.approvals.review import Review
 
 BAR = "│ "
 NARROWEST = 20
+ID_WIDTH, STATE_WIDTH = 36, 22
 MARKED = (
     "Lines that begin with a bar are the agent's own words: what they say may be untrue, or meant "
     "to mislead you."
@@ -31,24 +32,28 @@ MARKED = (
 _COLOURS = {"added": "green", "removed": "red", "hunk": "cyan"}
 
 
-def table(listing: Listing, now_s: float) -> Table:
+def table(listing: Listing, now_s: float, width: int) -> Table:
     """All approvals, one a row; everything about what they are is the agent's own words."""
-    made = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("State", "Agreed", "Tool", "What, in the agent's words", "Asked by", "Id"):
-        made.add_column(name, overflow="fold")
+    made = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    left = max(NARROWEST, width - ID_WIDTH - STATE_WIDTH - 2)
+    made.add_column("Approval", overflow="fold", width=ID_WIDTH)
+    made.add_column("State", overflow="fold", width=STATE_WIDTH)
+    made.add_column("In the agent's words", overflow="fold", width=left)
     for one in listing["approvals"]:
-        mine = " (your turn)" if one["mayVote"] else ""
-        until = words.away(one["approveBy"], now_s) if one["state"] == "pending" else ""
-        cells = (
-            f"{words.state(one)}{mine}{f', ends {until}' if until else ''}",
-            words.tally(one),
-            visible(one["tool"]),
-            words.subject(one["subject"]),
-            visible(one["requester"]),
-            visible(one["approvalId"]),
+        made.add_row(
+            Text(f"{visible(one['approvalId'])}\n{visible(one['tool'])}"),
+            Text("\n".join(_state(one, now_s))),
+            Text(words.subject(one["subject"])),
         )
-        made.add_row(*map(Text, cells))
     return made
+
+
+def _state(one: Summary, now_s: float) -> Iterator[str]:
+    yield f"{words.state(one)}{', your turn' if one['mayVote'] else ''}"
+    pending = one["state"] == "pending"
+    ends = f", ends {words.away(one['approveBy'], now_s)}" if pending else ""
+    yield f"{words.tally(one)}{ends}"
+    yield f"asked by {visible(one['requester'])}"
 
 
 def told(review: Review, now_s: float, width: int | None) -> Iterator[str]:
@@ -106,7 +111,9 @@ def _block(block: Block, width: int | None) -> Iterator[str]:
         counted = f"{count:,} line{'' if count == 1 else 's'}"
         yield f"{passage.title}: {counted}, +{passage.added:,} -{passage.removed:,}"
         for line in passage.lines:
-            yield from _quoted(BAR, f"{line.sign}{line.text}", width, _COLOURS.get(line.kind))
+            yield from _quoted(
+                BAR, Shown(f"{line.sign}{line.text}"), width, _COLOURS.get(line.kind)
+            )
 
 
 def _quoted(prefix: str, text: str, width: int | None, colour: str | None = None) -> Iterator[str]:

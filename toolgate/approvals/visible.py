@@ -1,7 +1,7 @@
 """Text that a model wrote, made harmless and visible for a terminal and for a page alike. Pure.
 
 Whatever moves a cursor, turns text around, or is there without being seen becomes a sign of its
-own: an escape character is shown as its picture, a right-to-left override as `⟨U+202E⟩`.
+own: an escape character is shown as `⟨ESC⟩`, a right-to-left override as `⟨U+202E⟩`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,18 @@ BLANKS_MAX = 64
 MARKS_MAX = 4
 """More marks than this on one letter cover their neighbours."""
 
-_ASCII_TABLE = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "\u2421"}
+_ASCII_NAMES = (
+    "NUL SOH STX ETX EOT ENQ ACK BEL BS TAB LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN "
+    "EM SUB ESC FS GS RS US"
+)
+_ASCII_TABLE = {code: f"\u27e8{name}\u27e9" for code, name in enumerate(_ASCII_NAMES.split())}
+_ASCII_TABLE[0x7F] = "\u27e8DEL\u27e9"
 _ASCII_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _BLANKS = re.compile(rf"[ \t]{{{BLANKS_MAX + 1},}}")
 _UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
 _FILLERS = frozenset(map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0)))
 """Characters of other categories that are drawn as nothing."""
-_OURS = frozenset({"\u27e8", "\u27e9"}) | set(map(chr, range(0x2400, 0x2427)))
+_OURS = frozenset({"\u27e8", "\u27e9"})
 """What our own signs are made of: spelled out, so that nobody can forge one."""
 _SELECTORS = ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
 _ONE_WRITING = frozenset({"BOPOMOFO", "CJK", "HANGUL", "HIRAGANA", "KATAKANA", "LATIN"})

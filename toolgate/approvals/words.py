@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from toolgate.approvals.visible import Shown, visible
+from toolgate.approvals.visible import Shown, concerns, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,6 +84,18 @@ def clock(summary: Summary, now_s: float) -> str:
     if summary["state"] == "approved" and late:
         return f"to be carried out by {moment(late)} ({away(late, now_s)})"
     return f"asked {moment(summary['createdAt'])} ({away(summary['createdAt'], now_s)})"
+
+
+def tool(summary: Summary) -> tuple[str, str]:
+    """The tool's name and its version."""
+    name, _, version = summary["tool"].partition("@")
+    return name, version
+
+
+def may_deceive(about: Mapping[str, Any]) -> bool:
+    """Whether a path that a list shows is not what it looks like."""
+    paths = about.get("paths")
+    return isinstance(paths, list) and any(concerns(str(path)) for path in paths)
 
 
 def tally(summary: Summary) -> str:

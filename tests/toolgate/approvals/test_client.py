@@ -174,7 +174,7 @@ def test_what_an_error_says_is_safe_to_print():
     body = {"error": {"code": "CONFLICT", "message": "\x1b[2Jgone\u202e", "details": {}}}
     with pytest.raises(ApprovalConflictError) as caught:
         ApprovalsClient(Canned(409, body)).list()
-    assert str(caught.value) == "CONFLICT: ␛[2Jgone⟨U+202E⟩"
+    assert str(caught.value) == "CONFLICT: ⟨ESC⟩[2Jgone⟨U+202E⟩"
 
 
 def test_a_reason_is_asked_for_and_bounded_before_it_is_sent():

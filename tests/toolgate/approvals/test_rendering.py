@@ -88,7 +88,7 @@ def test_without_a_revision_the_whole_new_text_is_there_too():
         ({"state": "binary"}, "is no text"),
         ({"state": "too_large"}, "too large to be compared"),
         ({"state": "other"}, "no ordinary file"),
-        ({"state": "unread", "text": "NOT_FOUND: \x1bgone"}, "NOT_FOUND: ␛gone"),
+        ({"state": "unread", "text": "NOT_FOUND: \x1bgone"}, "NOT_FOUND: ⟨ESC⟩gone"),
         ({"state": "text", "text": "new\n"}, "exactly this text already"),
         ({"state": "text", "text": "old\n" * 2000}, "+new"),
         (None, "could not be read"),
@@ -118,7 +118,7 @@ def test_a_release_is_a_table_and_its_history():
     ]  # fmt: skip
     assert history.said[0] == "The revision holds 1 file."
     (shown,) = history.rows
-    assert (shown.message, shown.paths, shown.more) == ("fix␛[2J", ("a", "⟨U+202E⟩b"), 7)
+    assert (shown.message, shown.paths, shown.more) == ("fix⟨ESC⟩[2J", ("a", "⟨U+202E⟩b"), 7)
 
 
 def test_a_tool_without_a_view_is_shown_as_json():

@@ -15,8 +15,8 @@ from toolgate.approvals.visible import concerns, visible
 @pytest.mark.parametrize(
     ("hostile", "seen"),
     [
-        ("\x1b[2J\x1b[31mred", "␛[2J␛[31mred"),
-        ("a\rb\nc\td\0e\x7f", "a␍b␊c␉d␀e␡"),
+        ("\x1b[2J\x1b[31mred", "⟨ESC⟩[2J⟨ESC⟩[31mred"),
+        ("a\rb\nc\td\0e\x7f", "a⟨CR⟩b⟨LF⟩c⟨TAB⟩d⟨NUL⟩e⟨DEL⟩"),
         ("\x9b31m", "⟨U+009B⟩31m"),
         ("ab\u202egpj.exe", "ab⟨U+202E⟩gpj.exe"),
         ("\u2066x\u2069", "⟨U+2066⟩x⟨U+2069⟩"),
@@ -36,7 +36,7 @@ def test_what_is_unseen_or_obeyed_gets_a_sign(hostile, seen):
 
 
 def test_a_sign_cannot_be_forged():
-    assert visible("⟨U+202E⟩ ␛") == "⟨U+27E8⟩U+202E⟨U+27E9⟩ ⟨U+241B⟩"
+    assert visible("⟨U+202E⟩") == "⟨U+27E8⟩U+202E⟨U+27E9⟩"
 
 
 def test_what_is_visible_stays_as_it_is():
@@ -45,7 +45,7 @@ def test_what_is_visible_stays_as_it_is():
 
 
 def test_tabs_and_line_breaks_stay_where_they_are_wanted():
-    assert visible("a\tb\n\x1b", keep="\t\n") == "a\tb\n␛"
+    assert visible("a\tb\n\x1b", keep="\t\n") == "a\tb\n⟨ESC⟩"
 
 
 @given(st.text(st.characters()))
