@@ -10,7 +10,7 @@ from functions._runtime.workspace.objects import SUBMODULE
 from toolgate.workspace.errors import PullRefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from functions._runtime.workspace.objects import TreeEntry
 
@@ -36,10 +36,12 @@ def commit(
     read: ReadBlob,
     *,
     prefix: bytes = b"",
+    ids: Mapping[bytes, str] | None = None,
 ) -> Iterator[bytes]:
     """The stream of one commit on `ref`, after `parent`, or after what the stream has there.
 
     `changes` are paths with what stands there now (None: nothing); `prefix` goes before each.
+    `ids` are blobs that the repository has, for paths which are then not read.
     Raises PullRefusedError for a path that git must not hold.
     """
     who = b"%s <%s> %d +0000" % (*_identity(text.by), text.at_ms // 1000)
@@ -57,6 +59,9 @@ def commit(
             written.append((path, entry))
     # Deletions have gone first, so that a file can become a directory and the other way round.
     for path, entry in written:
+        if oid := (ids or {}).get(path):
+            yield b"M %s %s %s\n" % (entry.mode.encode(), oid.encode(), _quoted(prefix + path))
+            continue
         data = read(path, entry)
         yield b"M %s inline %s\n" % (entry.mode.encode(), _quoted(prefix + path))
         yield b"data %d\n%s\n" % (len(data), data)

@@ -25,13 +25,17 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def git(
-    directory: Path, *arguments: str, env: Mapping[str, str] | None = None, ok: tuple[int, ...] = ()
+    directory: Path,
+    *arguments: str,
+    env: Mapping[str, str] | None = None,
+    ok: tuple[int, ...] = (),
+    stdin: bytes = b"",
 ) -> bytes:
-    """Run git in a directory and give what it printed.
+    """Run git in a directory, give it `stdin`, and give what it printed.
 
     Raises GitError for an exit status that is neither 0 nor in `ok`.
     """
-    done = _run(directory, *arguments, env=env)
+    done = _run(directory, *arguments, env=env, stdin=stdin)
     if done.returncode and done.returncode not in ok:
         raise GitError(_complaint(arguments, done.stderr))
     return done.stdout
@@ -75,14 +79,17 @@ def fast_import(directory: Path, stream: Iterable[bytes]) -> None:
 
 
 def _run(
-    directory: Path, *arguments: str, env: Mapping[str, str] | None = None
+    directory: Path,
+    *arguments: str,
+    env: Mapping[str, str] | None = None,
+    stdin: bytes = b"",
 ) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(
             ["git", *_PLAIN, *arguments],
             cwd=directory,
             env=environment() if env is None else dict(env),
-            stdin=subprocess.DEVNULL,
+            input=stdin,
             capture_output=True,
             check=False,
         )
@@ -110,6 +117,12 @@ class Repository:
     git_dir: Path
     prefix: bytes
     object_format: str
+
+    @property
+    def top(self) -> Path:
+        """The top of the work tree."""
+        depth = self.prefix.count(b"/")
+        return self.directory.resolve().parents[depth - 1] if depth else self.directory.resolve()
 
     def head(self) -> str | None:
         """Id of the commit that is checked out; None before the first."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from functions._runtime.workspace.heads import parse_revision
 from functions._runtime.workspace.names import shown
 from functions._runtime.workspace.walk import differences
+from toolgate.workspace.converting import stored_ids
 from toolgate.workspace.disk import FILE_MAX_BYTES
 from toolgate.workspace.errors import GitError, PullRefusedError
 from toolgate.workspace.exporting import update_directory
@@ -171,10 +172,14 @@ class _Git:
         def read(_: bytes, entry: TreeEntry) -> bytes:
             return objects.blob(entry.oid, FILE_MAX_BYTES)
 
-        for number, (row, step) in enumerate(zip(rows, steps, strict=True)):
+        stored = stored_ids(self._repository, base, steps, read)
+        parent = base
+        for row, step, ids in zip(rows, steps, stored, strict=True):
             changes = [(change.path, change.new) for change in step]
-            parent = base if number == 0 else None
-            yield from commit(self._import_ref, parent, _text(row), changes, read, prefix=prefix)
+            yield from commit(
+                self._import_ref, parent, _text(row), changes, read, prefix=prefix, ids=ids
+            )
+            parent = None
 
     def _checked_out_here(self) -> bool:
         """Whether the branch is what the directory shows. Raises if another work tree shows it."""

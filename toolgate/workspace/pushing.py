@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from functions._runtime.workspace.heads import Commit, Head, commit_items, meta_item
 from functions._runtime.workspace.names import shown
 from functions._runtime.workspace.objects import DIRECTORY, SUBMODULE, decode_tree, open_object
-from functions._runtime.workspace.walk import differences
+from functions._runtime.workspace.walk import Difference, differences
+from toolgate.workspace.converting import stored_ids
 from toolgate.workspace.disk import LocalTree, read_framed, scan
 from toolgate.workspace.errors import PushRefusedError
 from toolgate.workspace.fast_import import CommitText, commit
@@ -268,19 +269,28 @@ def _base_commit(repository: Repository, key: str, local: LocalTree, text: Commi
     if both:
         # Line ends that git itself converted at checkout are no change of the user's.
         differing -= repository.unmodified(both)
+
+    def read(path: bytes, entry: TreeEntry) -> bytes:
+        framed = read_framed(repository.directory, path, entry)
+        return open_object(entry.oid, "blob", framed)
+
+    # Bytes that git has as they are keep their blob; all else is stored as `git add` would.
+    ids = {
+        p: ours[p][1] for p in differing & ours.keys() & theirs.keys() if ours[p][1] == theirs[p][1]
+    }
+    unlike = sorted((differing & ours.keys()) - ids.keys())
+    step = [Difference(path, None, local.files[path].entry) for path in unlike]
+    ids |= stored_ids(repository, head, [step], read)[0]
     changes = [
-        (path, local.files[path].entry if path in ours else None) for path in sorted(differing)
+        (path, local.files[path].entry if path in ours else None)
+        for path in sorted(differing)
+        if path not in ids or theirs.get(path) != (ours[path][0], ids[path])
     ]
     ref = f"refs/toolgate/{key}/pushed"
     if head and not changes:
         # The ref keeps the commit, which the next pull builds on, from being pruned.
         git(repository.directory, "update-ref", ref, head)
         return head
-
-    def read(path: bytes, entry: TreeEntry) -> bytes:
-        framed = read_framed(repository.directory, path, entry)
-        return open_object(entry.oid, "blob", framed)
-
-    stream = commit(ref, head, text, changes, read, prefix=repository.prefix)
+    stream = commit(ref, head, text, changes, read, prefix=repository.prefix, ids=ids)
     fast_import(repository.directory, stream)
     return repository.commit_at(ref)
