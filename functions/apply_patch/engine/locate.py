@@ -11,6 +11,7 @@ Tiers are tried in order over the whole old block; the first tier with any match
 
 A place that the hunk names by number or mark, and that fits at a looser tier only, is passed over
 for no better match elsewhere: the name and the text contradict each other, so both are reported.
+Nor does a hunk go elsewhere whose change stands at the stated line already: it was sent twice.
 
 Wherever a hunk without a number goes, the scope lines it names must stand above its first change.
 """
@@ -104,6 +105,10 @@ class Locator:
     def _unless_named(self, found: Placed | Unplaced, tier: Tier) -> Placed | Unplaced:
         """What was found at `tier`, unless the hunk names another place, which fits less well."""
         hunk, at = found.hunk, found.start if isinstance(found, Placed) else None
+        if isinstance(found, Placed) and hunk.start not in {None, found.start + 1}:
+            done = hunk.start - 1 if hunk.start else 0
+            if self._new_side_stands(hunk, done):
+                return Unplaced(hunk, applied_at=done)  # sent again, and another place is alike
         others = [place for place in self._stated(hunk) if place != at]
         if hunk.start is None:
             if not (hunk.scopes or hunk.at_end):
@@ -253,6 +258,16 @@ class Locator:
             if first >= 0:
                 return first if view.text.find(needle, first + 1) < 0 else None
         return None
+
+    def _new_side_stands(self, hunk: Hunk, at: int) -> bool:
+        """Whether the change already stands at `at`, beside context that tells."""
+        if not (hunk.adds and hunk.has_telling_context):
+            return False
+        lines = self._file.lines[at : at + len(hunk.new)]
+        self._budget.spend(1 + len(hunk.new))
+        return len(lines) == len(hunk.new) and all(
+            _bare(line.text) == _bare(there) for line, there in zip(hunk.new, lines, strict=True)
+        )
 
     def _view(self, tier: Tier) -> View:
         """The file at `tier`, or at the strictest tier where it looks the same."""

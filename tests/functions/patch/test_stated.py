@@ -46,6 +46,14 @@ def test_the_better_place_is_taken_where_it_is_the_stated_one():
     assert patched(before, HUNK.replace("-5", "-1")) == after
 
 
+def test_a_hunk_sent_again_does_not_change_the_next_copy():
+    once = patched((EXACT + EXACT).encode(), HUNK)
+    assert once == (EXACT + EXACT.replace("1", "2")).encode()
+    conflict = conflict_of(once, HUNK)
+    assert (conflict["code"], conflict["appliedAt"]) == ("ALREADY_APPLIED", 5)
+    assert patched(once, HUNK.replace("-5", "-1")) == once.replace(b"1", b"2")
+
+
 def test_a_byte_order_mark_hides_no_stated_place():
     before = b"\xef\xbb\xbfbegin\n  x = 1\nend\nmid\nbegin\n  x = 1\nend\n"
     conflict = conflict_of(before, HUNK.replace("-5", "-1"))
