@@ -15,6 +15,7 @@ from functions._runtime.workspace.walk import differences
 from toolgate.workspace.disk import FILE_MAX_BYTES, scan
 from toolgate.workspace.errors import PullRefusedError
 from toolgate.workspace.fast_import import refuse_git_directory
+from toolgate.workspace.obstacles import obstacles
 from toolgate.workspace.writing import DirectoryWriter
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def update_directory(snapshot: Snapshot, directory: Path, base_tree: str | None)
     local = scan(directory)
     changes = differences(_reader(local, snapshot), base_tree, snapshot.tree)
     todo = [change for change in changes if _differs(local, change)]
-    _refuse_losses(local, todo)
+    _refuse_losses(directory, local, todo)
     for change in todo:
         if change.new is not None and change.new.mode == SYMLINK:
             _refuse_leading_out(change.path, snapshot.read_blob(change.new.oid))
@@ -72,7 +73,7 @@ def _differs(local: LocalTree, change: Difference) -> bool:
     return (file.entry if file else None) != change.new
 
 
-def _refuse_losses(local: LocalTree, todo: Sequence[Difference]) -> None:
+def _refuse_losses(directory: Path, local: LocalTree, todo: Sequence[Difference]) -> None:
     lost = []
     after = set(local.files)
     for change in todo:
@@ -84,6 +85,9 @@ def _refuse_losses(local: LocalTree, todo: Sequence[Difference]) -> None:
         after.discard(change.path)
         if change.new is not None:
             after.add(change.path)
+    lost += obstacles(
+        directory, [c.path for c in todo if c.new is None], [c.path for c in todo if c.new]
+    )
     for path in after:
         above = path.rpartition(b"/")[0]
         while above:
