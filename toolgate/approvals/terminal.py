@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import click
+import typer
 from rich.table import Table
 from rich.text import Text
 
@@ -59,7 +59,7 @@ def _state(one: Summary, now_s: float) -> Iterator[str]:
 def told(review: Review, now_s: float, width: int | None) -> Iterator[str]:
     """The whole approval. `width` is the terminal's, None for no terminal."""
     approval = review.approval
-    yield click.style(f"{words.state(approval)}: {words.clock(approval, now_s)}", bold=True)
+    yield typer.style(f"{words.state(approval)}: {words.clock(approval, now_s)}", bold=True)
     for name, value in words.facts(approval):
         yield f"  {name:<13} {value}"
     yield ""
@@ -90,12 +90,12 @@ def audited(audit: Mapping[str, Any], width: int | None) -> Iterator[str]:
 
 def _block(block: Block, width: int | None) -> Iterator[str]:
     if block.is_path:
-        yield click.style(block.label, bold=True)
+        yield typer.style(block.label, bold=True)
         yield from _quoted(BAR, block.title, width)
     else:
-        yield click.style(block.title, bold=True)
+        yield typer.style(block.title, bold=True)
     for warning in block.warnings:
-        yield click.style(f"! {warning}", fg="yellow", bold=True)
+        yield typer.style(f"! {warning}", fg="yellow", bold=True)
     yield from block.said
     for fact in block.facts:
         yield from _quoted(f"  {fact.name:<13} {BAR}", fact.value, width)
@@ -119,7 +119,7 @@ def _block(block: Block, width: int | None) -> Iterator[str]:
 def _quoted(prefix: str, text: str, width: int | None, colour: str | None = None) -> Iterator[str]:
     shown = visible(text, keep="\t").expandtabs(4)
     for piece in _pieces(shown, None if width is None else width - len(prefix)):
-        yield prefix + (click.style(piece, fg=colour) if colour else piece)
+        yield prefix + (typer.style(piece, fg=colour) if colour else piece)
 
 
 def _pieces(text: str, width: int | None) -> Sequence[str]:
