@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from contracts.errors import ConflictError, InvalidArgumentsError, TooLargeError
+from functions._runtime.workspace import Protection
 from functions.apply_patch.editing import PATCHED_MAX_BYTES, file_writes, planned, refuse_unusable
 
 ROOT = "/workspace/editing"
@@ -69,7 +70,7 @@ def moves(*pairs: tuple[str, str]):
 )
 def test_moves_that_meet_are_told_to_take_a_call_each(pairs):
     with pytest.raises(InvalidArgumentsError) as refused:
-        refuse_unusable(moves(*pairs))
+        refuse_unusable(moves(*pairs), SimpleNamespace(protection=Protection()))
     (issue, *_) = refused.value.details["issues"]
     assert issue["expected"] == {"code": "DUPLICATE_PATH"}
     assert "take a call for each step" in issue["problem"]
