@@ -23,6 +23,15 @@ STEPS = [
     "validation",
     "concurrent",
     "killed",
+    "release-asked",
+    "decided-by-carol",
+    "release-denied",
+    "release-notes",
+    "release-asked-again",
+    "decided-by-alice",
+    "decided-by-bob",
+    "release-published",
+    "release-replay",
     "pull",
 ]
 COMMITTING = {"apply", "repaired", "concurrent", "killed", "kill-missed"}
@@ -64,6 +73,9 @@ def test_each_answer_is_the_typed_one(steps):
         "stale-conflict": "CONFLICT",
         "forbidden-path": "FORBIDDEN_PATH",
         "validation": "VALIDATION",
+        "release-asked": "APPROVAL_PENDING",
+        "release-denied": "APPROVAL_DENIED",
+        "release-asked-again": "APPROVAL_PENDING",
     }
     assert results["replay"]["skippedAsDuplicate"] is True
     assert results["stale-conflict"]["error"]["details"]["conflicts"][0]["closest"]["firstDiff"]
@@ -79,3 +91,18 @@ def test_the_race_and_the_kill_were_real(steps):
     assert by_id["killed"]["recordAtKill"] == "INPROGRESS"
     assert by_id["killed"]["attempts"] > 1
     assert "exactly once" in by_id["pull"]["diff"]
+
+
+@pytest.mark.local
+def test_a_release_waits_for_people_and_happens_once(steps):
+    results = {step["step"]: step["result"] for step in steps}
+    denied = results["release-denied"]["error"]["details"]
+    assert denied["reason"] == "not without release notes"
+    assert results["decided-by-alice"]["state"] == "pending"
+    assert results["decided-by-bob"]["state"] == "approved"
+    published, replay = results["release-published"], results["release-replay"]
+    assert published["skippedAsDuplicate"] is False
+    assert replay == {**published, "skippedAsDuplicate": True}
+    first, second = (results[f"release-asked{again}"] for again in ("", "-again"))
+    ids = {answer["error"]["details"]["approvalId"] for answer in (first, second)}
+    assert len(ids) == 2

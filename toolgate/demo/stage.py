@@ -17,6 +17,7 @@ from toolgate.deployed import output_key
 from toolgate.workspace import Remote
 
 if TYPE_CHECKING:
+    from agents.events import Session
     from toolgate.local.environment import LocalCloud
 
 TENANT = "default"
@@ -63,6 +64,10 @@ class Stage:
     def choose(self, tool: str, **arguments: Any) -> Turn:
         """Let the agent call a tool, repeating as failures ask."""
         return self.agent.call(Choice(tool, {"repoRoot": self.repo_root, **arguments}))
+
+    def choose_in(self, session: Session, tool: str, **arguments: Any) -> Turn:
+        """The same in a session of somebody's, in whichever workspace the arguments name."""
+        return self.agent.call(Choice(tool, arguments), session)
 
     def choose_at_once(self, times: int, tool: str, **arguments: Any) -> list[Turn]:
         """Let as many agents make the very same call at the same time."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from toolgate import workspace
-from toolgate.demo import diffs, scratch
+from toolgate.demo import diffs, release, scratch
 from toolgate.demo.stage import Stage, fresh_key
+from toolgate.demo.steps import Step
 from toolgate.errors import CommandError
 
 if TYPE_CHECKING:
@@ -24,30 +24,6 @@ CALLERS = 16
 KILLED_FILES, KILLED_BYTES = 40, 60_000
 """Large enough that the call runs for a while between its claim and its commit."""
 KILL_TRIES = 5
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step: what the agent did, the event that was sent, the answer, the commits so far."""
-
-    id: str
-    title: str
-    tool: str
-    event: dict[str, Any] | None
-    result: dict[str, Any]
-    commits: int
-    more: dict[str, Any] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, Any]:
-        """One line of `--json`."""
-        return {
-            "step": self.id,
-            "tool": self.tool,
-            "event": self.event,
-            "result": self.result,
-            "commits": self.commits,
-            **self.more,
-        }
 
 
 def tell(stage: Stage, repository: Path) -> Iterator[Step]:
@@ -89,6 +65,7 @@ def tell(stage: Stage, repository: Path) -> Iterator[Step]:
 
     yield _concurrent(stage)
     yield from _killed(stage)
+    yield from release.told(stage, repository)
     yield _pulled(stage, repository)
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from toolgate.demo.story import Step
+    from toolgate.demo.steps import Step
 
 
 INDENT = 13
@@ -67,6 +67,13 @@ def _answer(result: dict[str, Any]) -> str:
     if "files" in result:
         ok = "ok, skipped as duplicate" if result.get("skippedAsDuplicate") else "ok"
         return f"{ok}: {_paths([entry['path'] for entry in result['files']])}"
+    if "state" in result:
+        return f"{result['state']}"
+    if "releaseId" in result:
+        ok = "ok, skipped as duplicate" if result["skippedAsDuplicate"] else "ok"
+        return f"{ok}: release {result['releaseId'][:14]}…, {result['byteCount']} bytes"
+    if "path" in result:
+        return f"ok: {result['path']}, {result['byteCount']} bytes"
     if "text" in result:
         return f"ok: {result['lineCount']} lines, {result['encoding']}"
     return f"ok: {result.get('branch', '')}"
@@ -91,6 +98,14 @@ def _notes(step: Step) -> list[tuple[str, str]]:
     if step.id == "concurrent":
         told = f"{step.more['effects']} acted, {step.more['duplicates']} got its answer"
         notes.append(("callers", told))
+    if "approvalId" in details:
+        notes.append(("approval", details["approvalId"]))
+    if "reason" in details:
+        notes.append(("reason", details["reason"]))
+    if "need" in step.more:
+        notes.append(("agreed", f"{step.more['have']} of {step.more['need']}"))
+    if step.more.get("reason"):
+        notes.append(("reason", step.more["reason"]))
     if step.id == "killed":
         at_kill, attempts = step.more["recordAtKill"], step.more["attempts"]
         notes.append(("killed", f"its record was still {at_kill}; done in {attempts} attempts"))
