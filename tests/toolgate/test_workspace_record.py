@@ -8,13 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from contracts.errors import UnavailableError
 from functions._runtime.workspace import FileWrite
 from tests.functions.workspace.cloud import ROOT, workspace
 from tests.toolgate.repositories import NOW, Repo, made_repo
-from toolgate.workspace import PushRefusedError, WorkspaceError, pull, push
+from toolgate.workspace import (
+    DirectoryError,
+    GitError,
+    PushRefusedError,
+    Remote,
+    WorkspaceError,
+    pull,
+    push,
+)
 
 if TYPE_CHECKING:
     from functions._runtime.workspace import Stores
+
+
+OTHER = "/workspace/other"
 
 
 @pytest.fixture
@@ -78,3 +90,70 @@ def test_record_that_cannot_be_written_says_so(repo: Repo, tmp_path: Path):
     repo.state.write_bytes(b"a file where a directory belongs")
     with pytest.raises(WorkspaceError, match="cannot be written"):
         push_it(repo, tmp_path / "plain")
+
+
+def test_file_that_changes_during_a_push_moves_nothing_and_the_next_push_takes_it(repo: Repo):
+    first = repo.push().revision
+    repo.write("new", b"1")
+
+    def rewrite(done: int, total: int) -> None:
+        if done == total:
+            repo.write("new", b"2")
+
+    with pytest.raises(DirectoryError, match="new changed while it was pushed; push again"):
+        repo.push(progress=rewrite)
+    assert workspace(repo.stores).snapshot().revision == first
+    assert repo.push().changed
+    assert workspace(repo.stores).snapshot().read("new").data == b"2"
+    assert repo.pull().commits == 0
+
+
+def test_filter_that_fails_stops_a_push_before_the_workspace_moves(repo: Repo):
+    first = repo.push().revision
+    repo.write(".gitattributes", b"*.bin filter=gone\n")
+    repo.write("a.bin", b"1")
+    repo.git("config", "filter.gone.clean", "no-such-program")
+    with pytest.raises(GitError, match="clean filter 'gone' failed"):
+        repo.push()
+    assert workspace(repo.stores).snapshot().revision == first
+
+
+@pytest.mark.parametrize("kind", ["repository", "plain"])
+def test_push_whose_answer_is_lost_is_known_to_have_been_done(
+    repo: Repo, plain: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+):
+    directory = plain if kind == "plain" else repo.path
+    if kind == "repository":
+        push(repo.stores, repo.path, OTHER, by="ada", now_ms=NOW, state_directory=repo.state)
+    name = ROOT if kind == "plain" else OTHER
+    arguments: dict[str, Any] = {"state_directory": repo.state}
+    (directory / "new").write_bytes(b"1")
+    real = Remote.transact
+
+    def lose(remote: Remote, items: list[dict[str, Any]]) -> bool:
+        assert real(remote, items)
+        raise UnavailableError("the answer was lost")
+
+    monkeypatch.setattr(Remote, "transact", lose)
+    with pytest.raises(UnavailableError):
+        push(repo.stores, directory, name, by="ada", now_ms=NOW, **arguments)
+    monkeypatch.setattr(Remote, "transact", real)
+    (directory / "new").write_bytes(b"2")
+    assert push(repo.stores, directory, name, by="ada", now_ms=NOW, **arguments).changed
+    result = pull(repo.stores, directory, name, **arguments)
+    assert (result.commits, result.changed) == (0, 0)
+
+
+def test_push_that_lost_a_race_is_not_taken_for_done(repo: Repo):
+    repo.push()
+    repo.write("README.md", b"mine\n")
+
+    def agent_first(**_: Any) -> None:
+        repo.stores.dynamodb.before.clear()
+        repo.agent(FileWrite("src/app.py", b"agent's\n"))
+
+    repo.stores.dynamodb.before["transact_write_items"] = agent_first
+    for _ in range(2):
+        with pytest.raises(PushRefusedError, match="pull first"):
+            repo.push()
+    assert repo.pull().commits == 1

@@ -97,26 +97,41 @@ def _run(
         if not directory.is_dir():
             raise GitError(f"{directory} is not a directory") from error
         raise GitError("git is not installed, or not on PATH") from error
+    except OSError as error:
+        raise GitError(f"git cannot be run in {directory}: {error.strerror}") from error
 
 
 def _complaint(arguments: tuple[str, ...], stderr: bytes) -> str:
-    """Why git failed: its last line, or its first and the files that it names below that."""
+    """Why git failed: what it calls fatal, or its last line; or the files that it names.
+
+    Lines after a fatal one tell only what git did about it, such as to write a crash report.
+    """
     lines = stderr.decode("utf-8", "backslashreplace").strip().splitlines()
+    fatal = [line for line in lines if line.startswith("fatal: ")]
     names = [line.strip() for line in lines if line.startswith("\t")]
     if not names:
-        return f"git {arguments[0]} failed: {lines[-1] if lines else 'it did not say why'}"
+        return f"git {arguments[0]} failed: {(fatal or lines or ['it did not say why'])[-1]}"
     more = f" and {len(names) - _NAMED_MAX} more" if len(names) > _NAMED_MAX else ""
     return f"{lines[0].removeprefix('error: ')} {', '.join(names[:_NAMED_MAX])}{more}"
 
 
 @dataclass(frozen=True)
 class Repository:
-    """A directory of a work tree. `prefix` is where it lies below the top: empty, or `a/b/`."""
+    """A directory of a work tree. `prefix` is where it lies below the top: empty, or `a/b/`.
+
+    `git_dir` is the work tree's own, `common_dir` the one that all work trees share.
+    """
 
     directory: Path
     git_dir: Path
+    common_dir: Path
     prefix: bytes
     object_format: str
+
+    @property
+    def work_tree(self) -> str:
+        """A name of the work tree that lasts when the repository is moved."""
+        return os.path.relpath(self.git_dir, self.common_dir)
 
     @property
     def top(self) -> Path:
@@ -179,11 +194,18 @@ class Repository:
         """Paths below the directory where a commit has another repository's commit."""
         return {path for path, (mode, _) in self.committed(commit).items() if mode == SUBMODULE}
 
+    def has(self, commit: str) -> bool:
+        """Whether the repository still holds a commit."""
+        query = ("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
+        return bool(git(self.directory, *query, ok=(1, 128)))
+
     def is_merged(self, commit: str) -> bool:
         """Whether what is checked out contains a commit."""
         head = self.head()
-        return head is not None and succeeds(
-            self.directory, "merge-base", "--is-ancestor", commit, head
+        return (
+            head is not None
+            and self.has(commit)
+            and succeeds(self.directory, "merge-base", "--is-ancestor", commit, head)
         )
 
 
@@ -204,9 +226,12 @@ def find_repository(directory: Path) -> Repository | None:
     prefix = git(directory, "rev-parse", "--show-prefix").removesuffix(b"\n")
     if prefix and succeeds(directory, "check-ignore", "--quiet", "--", str(directory.resolve())):
         return None
-    git_dir = git(directory, "rev-parse", "--absolute-git-dir").removesuffix(b"\n")
+    git_dir, common_dir = (
+        Path(os.fsdecode(git(directory, "rev-parse", *what).removesuffix(b"\n")))
+        for what in (["--absolute-git-dir"], ["--path-format=absolute", "--git-common-dir"])
+    )
     object_format = git(directory, "rev-parse", "--show-object-format").decode().strip()
-    return Repository(directory, Path(os.fsdecode(git_dir)), prefix, object_format)
+    return Repository(directory, git_dir, common_dir, prefix, object_format)
 
 
 def _refuse_unreadable(directory: Path) -> None:

@@ -12,7 +12,7 @@ from functions._runtime.workspace.names import shown
 from functions._runtime.workspace.walk import differences
 from toolgate.workspace.converting import stored_ids
 from toolgate.workspace.disk import FILE_MAX_BYTES
-from toolgate.workspace.errors import GitError, PullRefusedError
+from toolgate.workspace.errors import DirectoryError, GitError, PullRefusedError
 from toolgate.workspace.exporting import update_directory
 from toolgate.workspace.fast_import import CommitText, commit
 from toolgate.workspace.git import fast_import, find_repository, git
@@ -65,11 +65,11 @@ def pull(
     Elsewhere: the files themselves; the directory is made if need be.
 
     Raises NotFoundError if there is no such workspace, PullRefusedError if something local would be
-    lost, GitError, UnavailableError.
+    lost, DirectoryError if the directory cannot be made, GitError, UnavailableError.
     """
     remote = Remote(stores, tenant, repo_root)
     head = remote.head()
-    directory.mkdir(parents=True, exist_ok=True)
+    _make(directory)
     repository = find_repository(directory)
     record_file = RecordFile(directory, repository, state_directory, remote)
     record = _still_true(remote, record_file.load())
@@ -80,6 +80,13 @@ def pull(
         return PullResult(head.revision, changed=changed)
     name = branch or branch_of(repo_root)
     return _Git(remote, repository, record_file, name).pull(head, record, checkout=checkout)
+
+
+def _make(directory: Path) -> None:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DirectoryError(f"{directory} cannot be made: {error.strerror}") from error
 
 
 def branch_of(repo_root: str) -> str:
@@ -124,6 +131,11 @@ class _Git:
             raise PullRefusedError(
                 f"{self._branch} is checked out; check out another branch, or pull with checkout"
             )
+        if base and not self._repository.has(base):
+            raise GitError(
+                f"the commit {base[:12]}, which the last push or pull left here, is gone; to pull "
+                f"the whole history instead, remove {self._record_file.path}"
+            )
         steps = self._steps(rows, base, seen.tree if seen else None)
         fast_import(self._repository.directory, self._stream(rows, steps, base))
         tip = self._repository.commit_at(self._import_ref)
@@ -137,7 +149,7 @@ class _Git:
         elif here != tip:
             self._move(tip, here)
         # The branch has moved: the next pull must know it, even if it cannot be checked out now.
-        self._record_file.save(Record(head.revision, tip, tip))
+        self._record_file.save(Record(head.revision, tip, tip, self._repository.work_tree))
         if checkout and not current:
             self._check_out()
         return PullResult(head.revision, commits=len(rows), branch=self._branch, tip=tip)

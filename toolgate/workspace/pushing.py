@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from functions._runtime.workspace.heads import Commit, Head, commit_items, meta_item
 from functions._runtime.workspace.names import shown
-from functions._runtime.workspace.objects import DIRECTORY, SUBMODULE, decode_tree, open_object
-from functions._runtime.workspace.walk import Difference, differences
-from toolgate.workspace.converting import stored_ids
+from functions._runtime.workspace.objects import DIRECTORY, decode_tree, open_object
+from functions._runtime.workspace.walk import differences
+from toolgate.workspace.basing import keep_base, make_base
 from toolgate.workspace.disk import LocalTree, read_framed, scan
 from toolgate.workspace.errors import PushRefusedError
-from toolgate.workspace.fast_import import CommitText, commit
-from toolgate.workspace.git import Repository, fast_import, find_repository, git
+from toolgate.workspace.fast_import import CommitText
+from toolgate.workspace.git import Repository, find_repository
 from toolgate.workspace.record import Record, RecordFile
 from toolgate.workspace.remote import Remote
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from functions._runtime.workspace.heads import Stores
-    from functions._runtime.workspace.objects import Tree, TreeEntry
+    from functions._runtime.workspace.objects import Tree
 
     Progress = Callable[[int, int], None]
 
@@ -88,13 +88,21 @@ def push(
             "the workspace has changes that this directory has not seen; pull first"
         )
     text = CommitText(by, now_ms, message)
-    result = _upload(remote, directory, local, head, text, progress=progress)
+    uploaded = _upload(remote, directory, local, head, progress=progress)
+    made = _next_commit(remote, local, head, text)
+    revision = f"{made.seq}-{made.tree}" if made else head.revision if head else ""
+    new = Record(revision)
     if repository:
-        base = _base_commit(repository, record_file.key, local, text)
-        record_file.save(Record(result.revision, base, record.tip if record else None))
-    else:
-        record_file.save(Record(result.revision))
-    return result
+        base = make_base(repository, record_file.key, local, text)
+        new = Record(revision, base, record.tip if record else None, repository.work_tree)
+    # All that the directory may still refuse has been asked: now the head may move.
+    if made:
+        record_file.save(record, intended=new)
+        _move_head(remote, made)
+    if repository:
+        keep_base(repository, record_file.key)
+    record_file.save(new)
+    return _result(local, head, revision, uploaded)
 
 
 def import_tree(
@@ -113,19 +121,27 @@ def import_tree(
     """
     remote = Remote(stores, tenant, repo_root)
     text = CommitText(by, now_ms, message)
-    return _upload(remote, directory, scan(directory), remote.head_if_any(), text)
+    local, head = scan(directory), remote.head_if_any()
+    uploaded = _upload(remote, directory, local, head)
+    made = _next_commit(remote, local, head, text)
+    if made:
+        _move_head(remote, made)
+    revision = f"{made.seq}-{made.tree}" if made else head.revision if head else ""
+    return _result(local, head, revision, uploaded)
 
 
 def _refuse_unmerged(
     repository: Repository | None, record: Record | None, head: Head | None, *, discard: bool
 ) -> None:
-    if not (repository and record and record.tip and head) or discard:
+    if not (repository and record and record.commit and head) or discard:
         return
     pulled_last = record.commit == record.tip
-    if pulled_last and not repository.is_merged(record.tip):
+    elsewhere = record.work_tree not in {None, repository.work_tree}
+    if (pulled_last or elsewhere) and not repository.is_merged(record.commit):
+        what = "were pulled" if pulled_last else "another work tree pushed"
         raise PushRefusedError(
-            "changes that were pulled are not merged into what is checked out, so this push would "
-            f"undo them; merge {record.tip[:12]} first, or discard them "
+            f"changes that {what} are not merged into what is checked out, so this push would "
+            f"undo them; merge {record.commit[:12]} first, or discard them "
             "(--discard-pulled)"
         )
 
@@ -144,12 +160,11 @@ def _upload(
     directory: Path,
     local: LocalTree,
     head: Head | None,
-    text: CommitText,
     *,
     progress: Progress | None = None,
-) -> PushResult:
+) -> int:
+    """Send the objects that the workspace lacks; gives how many were sent."""
     blobs, trees = _lacking(remote, local, head)
-    distinct = len({file.entry.oid for file in local.files.values()}) + len(local.trees)
     total = len(blobs) + len(trees)
     # What an earlier push that was stopped has sent is not sent again.
     there = remote.object_ids() if total >= _LIST_FROM else set()
@@ -169,14 +184,15 @@ def _upload(
     uploaded += remote.objects.write({oid: local.trees[oid] for oid in trees if oid not in there})
     if progress:
         progress(total, total)
-    changed = head is None or head.tree != local.root
-    revision = head.revision if head else ""
-    if changed:
-        revision = _move_head(remote, local, head, text)
+    return uploaded
+
+
+def _result(local: LocalTree, head: Head | None, revision: str, uploaded: int) -> PushResult:
+    distinct = len({file.entry.oid for file in local.files.values()}) + len(local.trees)
     return PushResult(
         revision=revision,
         created=head is None,
-        changed=changed,
+        changed=head is None or head.revision != revision,
         files=len(local.files),
         uploaded=uploaded,
         skipped=distinct - uploaded,
@@ -230,14 +246,20 @@ def _is_there(remote: Remote, local: LocalTree, path: bytes) -> bool:
     return file.size >= _ASK_FIRST_BYTES and remote.objects.has(file.entry.oid)
 
 
-def _move_head(remote: Remote, local: LocalTree, head: Head | None, text: CommitText) -> str:
+def _next_commit(
+    remote: Remote, local: LocalTree, head: Head | None, text: CommitText
+) -> Commit | None:
+    """The row of history that the push adds; None if the head has the files already."""
+    if head and head.tree == local.root:
+        return None
+
     def read(oid: str) -> Tree:
         if oid in local.trees:
             return decode_tree(open_object(oid, "tree", local.trees[oid]))
         return remote.objects.tree(oid)
 
     changed = differences(read, head.tree if head else None, local.root)
-    made = Commit(
+    return Commit(
         tree=local.root,
         parent=head,
         op="push",
@@ -247,50 +269,11 @@ def _move_head(remote: Remote, local: LocalTree, head: Head | None, text: Commit
         message=text.message,
         paths=[shown(change.path) for change in changed],
     )
+
+
+def _move_head(remote: Remote, made: Commit) -> None:
     items = commit_items(remote.stores, remote.name, made)
-    if head is None:
+    if made.parent is None:
         items = [meta_item(remote.stores, remote.name), *items]
     if not remote.transact(items):
         raise PushRefusedError("the workspace was changed during the push; pull first")
-    return f"{made.seq}-{made.tree}"
-
-
-def _base_commit(repository: Repository, key: str, local: LocalTree, text: CommitText) -> str:
-    """A commit that holds the pushed files: the one checked out, or one made on top of it.
-
-    It is only an object in the repository, under a ref of its own: no branch, index or file moves.
-    """
-    head = repository.head()
-    committed = repository.committed(head) if head else {}
-    theirs = {path: about for path, about in committed.items() if about[0] != SUBMODULE}
-    ours = {path: (file.entry.mode, file.git_id) for path, file in local.files.items()}
-    differing = {p for p in theirs.keys() | ours.keys() if theirs.get(p) != ours.get(p)}
-    both = {p for p in differing if p in ours and p in theirs and ours[p][0] == theirs[p][0]}
-    if both:
-        # Line ends that git itself converted at checkout are no change of the user's.
-        differing -= repository.unmodified(both)
-
-    def read(path: bytes, entry: TreeEntry) -> bytes:
-        framed = read_framed(repository.directory, path, entry)
-        return open_object(entry.oid, "blob", framed)
-
-    # Bytes that git has as they are keep their blob; all else is stored as `git add` would.
-    ids = {
-        p: ours[p][1] for p in differing & ours.keys() & theirs.keys() if ours[p][1] == theirs[p][1]
-    }
-    unlike = sorted((differing & ours.keys()) - ids.keys())
-    step = [Difference(path, None, local.files[path].entry) for path in unlike]
-    ids |= stored_ids(repository, head, [step], read)[0]
-    changes = [
-        (path, local.files[path].entry if path in ours else None)
-        for path in sorted(differing)
-        if path not in ids or theirs.get(path) != (ours[path][0], ids[path])
-    ]
-    ref = f"refs/toolgate/{key}/pushed"
-    if head and not changes:
-        # The ref keeps the commit, which the next pull builds on, from being pruned.
-        git(repository.directory, "update-ref", ref, head)
-        return head
-    stream = commit(ref, head, text, changes, read, prefix=repository.prefix, ids=ids)
-    fast_import(repository.directory, stream)
-    return repository.commit_at(ref)
