@@ -24,6 +24,7 @@ from toolgate.workspace import (
     PullRefusedError,
     PushRefusedError,
     Remote,
+    WorkspaceError,
     export_tree,
     import_tree,
     pull,
@@ -344,3 +345,26 @@ def test_directory_too_deep_for_the_system_says_so(stores: Stores, place: Path):
     os.close(inside)
     with pytest.raises(DirectoryError, match="cannot be read: File name too long"):
         import_tree(stores, place, ROOT, by="ada", now_ms=NOW)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt/below", "/dev/null/x", "/proc/none", "n" * 256])
+def test_pull_into_what_can_be_no_directory_says_so(stores: Stores, place: Path, name: str):
+    import_tree(stores, place, ROOT, by="ada", now_ms=NOW)
+    with pytest.raises(DirectoryError, match="cannot be made: "):
+        pull(stores, place / name, ROOT)
+    assert (place / "a.txt").is_file()
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt/below", "missing", "/dev/null/x", "n" * 256])
+def test_push_of_what_is_no_directory_says_so(stores: Stores, place: Path, name: str):
+    with pytest.raises(WorkspaceError, match=r"is not a directory|cannot be"):
+        push(stores, place / name, ROOT, by="ada", now_ms=NOW)
+
+
+def test_directory_that_may_not_be_opened_says_so(place: Path, monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: Any, **__: Any) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(DirectoryError, match="cannot be opened: Permission denied"):
+        DirectoryWriter(place)

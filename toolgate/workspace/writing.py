@@ -9,7 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Self
 
 from functions._runtime.workspace.names import shown
-from toolgate.workspace.errors import PullRefusedError
+from toolgate.workspace.errors import DirectoryError, PullRefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,11 +21,15 @@ _DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 class DirectoryWriter:
     """Writes below one directory, opening each part of a path without following links.
 
-    Its methods raise PullRefusedError if something stands in the way.
+    Its methods raise PullRefusedError if something stands in the way. Raises DirectoryError if the
+    directory cannot be opened.
     """
 
     def __init__(self, directory: Path) -> None:
-        self._top = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            self._top = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise DirectoryError(f"{directory} cannot be opened: {error.strerror}") from error
         self._numbers = count()
 
     def __enter__(self) -> Self:
