@@ -98,7 +98,8 @@ def pull(
         state_directory=state_of(target, stage),
     )
     if result.branch:
-        typer.echo(f"{counted(result.commits, 'new commit')} on {result.branch}")
+        on = f" on {result.branch}" if result.tip else ""
+        typer.echo(f"{counted(result.commits, 'new commit')}{on}")
     else:
         typer.echo(f"{counted(result.changed, 'path')} changed")
     typer.echo(f"revision {result.revision}")

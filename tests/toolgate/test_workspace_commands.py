@@ -69,6 +69,14 @@ def test_stages_and_targets_keep_their_own_records(repo: Repo, tmp_path: Path):
     assert repo.path.is_dir()
 
 
+def test_pull_that_brings_nothing_counts_commits_in_a_repository(repo: Repo):
+    run("push", repo.path, "--as", ROOT)
+    assert run("pull", repo.path, "--as", ROOT).stdout.startswith("0 new commits\n")
+    repo.agent(FileWrite("a", b"1"))
+    run("pull", repo.path, "--as", ROOT)
+    assert "0 new commits on toolgate/app\n" in run("pull", repo.path, "--as", ROOT).stdout
+
+
 def test_pull_takes_another_branch_when_the_usual_one_is_the_users(repo: Repo):
     run("push", repo.path, "--as", ROOT)
     repo.agent(FileWrite("a", b"1"))

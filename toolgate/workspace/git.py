@@ -202,11 +202,11 @@ class Repository:
     def is_merged(self, commit: str) -> bool:
         """Whether what is checked out contains a commit."""
         head = self.head()
-        return (
-            head is not None
-            and self.has(commit)
-            and succeeds(self.directory, "merge-base", "--is-ancestor", commit, head)
-        )
+        return head is not None and self.has(commit) and self.contains(head, commit)
+
+    def contains(self, descendant: str, commit: str) -> bool:
+        """Whether a commit is another, or comes after it."""
+        return succeeds(self.directory, "merge-base", "--is-ancestor", commit, descendant)
 
 
 def find_repository(directory: Path) -> Repository | None:

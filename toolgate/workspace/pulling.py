@@ -15,7 +15,7 @@ from toolgate.workspace.disk import FILE_MAX_BYTES
 from toolgate.workspace.errors import DirectoryError, GitError, PullRefusedError
 from toolgate.workspace.exporting import update_directory
 from toolgate.workspace.fast_import import CommitText, commit
-from toolgate.workspace.git import fast_import, find_repository, git
+from toolgate.workspace.git import fast_import, find_repository, git, succeeds
 from toolgate.workspace.record import Record, RecordFile
 from toolgate.workspace.remote import Remote
 
@@ -38,7 +38,8 @@ _NOT_IN_BRANCH = re.compile(r"[^A-Za-z0-9_-]+")
 class PullResult:
     """What a pull brought: in a repository `commits` new ones, up to `tip`, on `branch`.
 
-    Elsewhere `changed` paths, and no branch. Both are 0 if nothing was new.
+    Elsewhere `changed` paths, and no branch. Both are 0 if nothing was new; `tip` is None if the
+    branch is not there, because nothing was ever to be brought.
     """
 
     revision: str
@@ -73,13 +74,25 @@ def pull(
     repository = find_repository(directory)
     record_file = RecordFile(directory, repository, state_directory, remote)
     record = _still_true(remote, record_file.load())
+    if repository is None and (branch is not None or checkout):
+        raise PullRefusedError(
+            f"{directory} is in no git repository, so there is no branch to pull to or check out"
+        )
     if repository is None:
         base = parse_revision(record.revision).tree if record else None
         changed = update_directory(remote.snapshot(head), directory, base)
         record_file.save(Record(head.revision))
         return PullResult(head.revision, changed=changed)
-    name = branch or branch_of(repo_root)
+    name = branch_of(repo_root) if branch is None else branch
+    _refuse_bad_name(repository, name)
     return _Git(remote, repository, record_file, name).pull(head, record, checkout=checkout)
+
+
+def _refuse_bad_name(repository: Repository, name: str) -> None:
+    # HEAD and @ may be refs, but no git command takes a branch of that name for one.
+    spelt = not name.startswith("-") and name not in {"HEAD", "@"}
+    if not spelt or not succeeds(repository.directory, "check-ref-format", f"refs/heads/{name}"):
+        raise PullRefusedError(f"{name!r} is no name for a branch")
 
 
 def _make(directory: Path) -> None:
@@ -122,10 +135,10 @@ class _Git:
         rows = list(self._remote.rows(first, head.seq))
         here = self._repository.ref(self._ref)
         if not rows:
+            here = self._with_what_was_pulled(here, record)
             if checkout and here:
                 self._check_out()
-            return PullResult(head.revision, branch=self._branch if here else None, tip=here)
-        git(self._repository.directory, "check-ref-format", self._ref)
+            return PullResult(head.revision, branch=self._branch, tip=here)
         current = self._checked_out_here()
         if current and not checkout:
             raise PullRefusedError(
@@ -153,6 +166,21 @@ class _Git:
         if checkout and not current:
             self._check_out()
         return PullResult(head.revision, commits=len(rows), branch=self._branch, tip=tip)
+
+    def _with_what_was_pulled(self, here: str | None, record: Record | None) -> str | None:
+        """Where the branch is, made if it is gone, when there is nothing but what was pulled."""
+        tip = record.tip if record and record.tip == record.commit else None
+        if tip is None or not self._repository.has(tip):
+            return here
+        if here is None:
+            self._move(tip, None)
+            return tip
+        if not self._repository.contains(here, tip):
+            raise PullRefusedError(
+                f"{self._branch} does not hold what was pulled; merge {tip[:12]}, or give another "
+                "branch (--branch)"
+            )
+        return here
 
     def _steps(
         self, rows: list[LogEntry], base: str | None, tree: str | None
