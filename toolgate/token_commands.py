@@ -42,6 +42,9 @@ def issue_token(
     session: Annotated[
         str | None, typer.Option("--session", help="The Bedrock session it is for.")
     ] = None,
+    agent: Annotated[
+        str | None, typer.Option("--agent", help="Who acts for you: it may not approve either.")
+    ] = None,
     life: Annotated[str, typer.Option("--ttl", help="How long: 90s, 15m; at most 60m.")] = "15m",
     target: Target = "local",
     stage: StageName = "dev",
@@ -60,6 +63,7 @@ def issue_token(
             now_s=int(time.time()),
             life_s=_seconds(life),
             session_id=session,
+            agent=agent,
         )
     except ValidationError as error:
         fields = ", ".join(str(one["loc"][0]) for one in error.errors())
