@@ -20,32 +20,19 @@ from toolgate.errors import CallFailedError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_REASONS = {
-    "ALREADY_APPROVED": "it has all the votes that it needs",
-    "ALREADY_VOTED": "you have voted on it already",
-    "CONSUMED": "it was carried out already",
-    "DENIED": "it was denied",
-    "EXPIRED": "its time is over",
-    "FINGERPRINT_DIFFERS": "it is not what you were shown",
-    "SELF_APPROVAL": "who asks may not decide",
-}
-
 
 class ApprovalsError(CallFailedError):
     """A failure by its code; as text, one line that is safe to print."""
 
     def __init__(self, code: str, message: str, details: Mapping[str, Any] | None = None) -> None:
         self.code, self.message, self.details = code, message, dict(details or {})
-        super().__init__(f"{visible(code)}: {visible(message)}{self._why()}")
+        super().__init__(f"{visible(code)}: {visible(message)}")
 
     @property
     def reason(self) -> str | None:
         """The API's `details.reason`, such as ALREADY_VOTED."""
         found = self.details.get("reason")
         return found if isinstance(found, str) else None
-
-    def _why(self) -> str:
-        return f" ({_REASONS[self.reason]})" if self.reason in _REASONS else ""
 
 
 class ApprovalForbiddenError(ApprovalsError):

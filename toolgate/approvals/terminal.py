@@ -1,6 +1,6 @@
 """An approval on a terminal, line by line.
 
-Every line of the agent's own words begins with a bar, and is cut where the terminal would wrap it:
+Every line of somebody else's words begins with a bar, and is cut where the terminal would wrap it:
 nothing that an agent wrote can look like a line of ours.
 """
 
@@ -26,8 +26,8 @@ BAR = "│ "
 NARROWEST = 20
 ID_WIDTH, STATE_WIDTH = 36, 22
 MARKED = (
-    "Lines that begin with a bar are the agent's own words: what they say may be untrue, or meant "
-    "to mislead you."
+    "Behind a bar stand words that are not ours: the agent's, and people's reasons. What they "
+    "claim may be untrue, or meant to mislead you."
 )
 _COLOURS = {"added": "green", "removed": "red", "hunk": "cyan"}
 

@@ -74,34 +74,36 @@ def test_arguments_that_the_store_has_changed_are_shown_to_nobody(scene):
     assert desk.votes == []
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda text: text.replace("good", "evil"),
-        lambda text: text + " ",
-        lambda text: text[:-1] + ',"x":1}',
-        lambda text: text.replace('"major":2', '"major":3'),
-        lambda text: text.replace("good", "\ud800"),
-        lambda text: "[" * 100_000,
-        lambda text: "",
-    ],
+LIES = (
+    lambda text: text.replace("good", "evil"),
+    lambda text: text + " ",
+    lambda text: text[:-1] + ',"x":1}',
+    lambda text: text.replace('"major":2', '"major":3'),
+    lambda text: text.replace("good", "\ud800"),
+    lambda text: "[" * 100_000,
+    lambda text: "",
 )
-def test_an_api_that_lies_about_the_arguments_is_not_believed(scene, change):
+
+
+def test_an_api_that_lies_about_the_arguments_is_not_believed(scene):
     """The client computes the fingerprint itself, whatever the API has checked."""
     approval_id = scene.replace("good\n")
     alice, desk = client_of("alice")
     honest = desk.send
+    for change in LIES:
 
-    def lying(method, path, query, body):
-        status, answer = honest(method, path, query, body)
-        if path.endswith("/arguments"):
-            part = json.loads(answer)
-            answer = json.dumps({**part, "text": change(part["text"])}).encode()
-        return status, answer
+        def lying(method, path, query, body, change=change):
+            status, answer = honest(method, path, query, body)
+            if path.endswith("/arguments"):
+                part = json.loads(answer)
+                answer = json.dumps({**part, "text": change(part["text"])}).encode()
+            return status, answer
 
-    desk.send = lying
-    with pytest.raises(ApprovalDamagedError):
-        alice.arguments(approval_id)
+        desk.send = lying
+        with pytest.raises(ApprovalDamagedError):
+            alice.arguments(approval_id)
+    desk.send = honest
+    assert alice.arguments(approval_id)
 
 
 def test_the_same_text_under_another_tools_name_is_not_believed(scene):
