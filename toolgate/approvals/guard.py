@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import dataclass
+from threading import Lock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Guard:
     def __init__(self, host: str, secrets: Secrets) -> None:
         self._host, self._secrets = host, secrets
         self._entrance: str | None = secrets.entrance
+        self._entering = Lock()
 
     @property
     def base(self) -> str:
@@ -70,9 +72,10 @@ class Guard:
 
     def enter(self, key: str, response: Response) -> bool:
         """Trade the key for a cookie; False if it is not the key, or no longer."""
-        if self._entrance is None or not _same(key, self._entrance):
-            return False
-        self._entrance = None
+        with self._entering:
+            if self._entrance is None or not _same(key, self._entrance):
+                return False
+            self._entrance = None
         response.set_cookie(
             COOKIE, self._secrets.session, path=self.base, httponly=True, samesite="Strict"
         )

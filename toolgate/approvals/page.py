@@ -164,7 +164,7 @@ class ApprovalsPage:
             "audit.html",
             me=shown["me"],
             approval=shown["approval"],
-            events=found["events"],
+            events=words.events(found["events"]),
             problems=wrong,
             unpublished=[] if wrong else unpublished(found["events"], found["heads"]),
         )

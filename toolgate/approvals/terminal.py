@@ -77,15 +77,11 @@ def told(review: Review, now_s: float, width: int | None) -> Iterator[str]:
 
 def audited(audit: Mapping[str, Any], width: int | None) -> Iterator[str]:
     """The events of an approval."""
-    for event in audit["events"]:
-        at = event.get("atMs")
-        when = words.moment_of(at) if isinstance(at, int) else visible(str(at))
-        said = f"{event.get('n')}  {when}  {event.get('kind')} by {event.get('by')}"
-        yield visible(said)
-        data = event.get("data")
-        for name, text in data.items() if isinstance(data, dict) else ():
-            yield from _quoted(f"   {BAR}", f"{name}: {text}", width)
-        yield f"   {visible(str(event.get('hash')))}"
+    for event in words.events(audit["events"]):
+        yield f"{event.n}  {event.at}  {event.kind} by {event.by}"
+        for name, text in event.words:
+            yield from _quoted(f"   {BAR}", Shown(f"{name}: {text}"), width)
+        yield f"   {event.hash}"
 
 
 def _block(block: Block, width: int | None) -> Iterator[str]:

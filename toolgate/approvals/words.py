@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from toolgate.approvals.visible import Shown, concerns, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from toolgate.approvals.client import Approval, Summary
 
@@ -120,6 +121,40 @@ def facts(approval: Approval) -> list[tuple[str, str]]:
         ("Fingerprint", visible(approval["fingerprint"])),
         ("Id", approval["approvalId"]),
     ]
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event of an audit, as far as it can be read."""
+
+    n: Shown
+    kind: Shown
+    by: Shown
+    at: str
+    words: tuple[tuple[Shown, Shown], ...]
+    hash: Shown
+
+
+def events(given: Sequence[Any]) -> list[Event]:
+    """The events of an audit in words, whatever has become of them: tampering must be seen."""
+    return [_event(one if isinstance(one, dict) else {}) for one in given]
+
+
+def _event(given: dict[str, Any]) -> Event:
+    at, data = given.get("atMs"), given.get("data")
+    texts = data.items() if isinstance(data, dict) else ()
+    try:
+        when = moment_of(at) if isinstance(at, int) else visible(str(at))
+    except (OverflowError, ValueError, OSError):
+        when = visible(str(at))
+    return Event(
+        n=visible(str(given.get("n"))),
+        kind=visible(str(given.get("kind"))),
+        by=visible(str(given.get("by"))),
+        at=when,
+        words=tuple((visible(str(name)), visible(str(text))) for name, text in texts),
+        hash=visible(str(given.get("hash"))),
+    )
 
 
 def _parsed(text: str) -> datetime | None:

