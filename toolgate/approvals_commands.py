@@ -40,7 +40,7 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not show it and do not ask.
 def list_approvals(
     target: Target = "local", stage: Stage = "dev", name: As = None, *, as_json: AsJson = False
 ) -> None:
-    """List what waits for people, and what was decided in the last days."""
+    """List what waits for people, and what was decided lately."""
     listing = _client(target, stage, name).list()
     if as_json:
         _print_json(listing)
