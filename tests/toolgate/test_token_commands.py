@@ -67,6 +67,12 @@ def test_a_token_names_who_asked_and_is_taken_by_the_tools(secret, token, sessio
     assert found.scopes == {"workspace:write"}
 
 
+def test_a_token_may_name_who_acts(secret, token):
+    _, out, _ = token("issue", "--scope", "workspace:write", "--agent", "release-bot")
+    found = caller_of(out.strip(), secret)
+    assert (found.subject, found.agent) == ("ada", "release-bot")
+
+
 def test_on_aws_a_token_names_whom_aws_has_verified(secret, token, monkeypatch):
     given = boto3.client("sts").assume_role(
         RoleArn="arn:aws:iam::123456789012:role/Admin", RoleSessionName="Ada@Example.org"
