@@ -115,6 +115,25 @@ def test_a_move_to_another_case_can_be_undone(stores: Stores):
     assert files(stores) == {"a.txt": b"1"}
 
 
+def test_a_directorys_move_to_another_case_can_be_undone(stores: Stores):
+    found(stores)
+    change(stores, FileWrite("foo/x", b"1"), FileWrite("foo/deep/y", b"1"))
+    writes = [FileWrite(name, None) for name in ("foo/x", "foo/deep/y")]
+    writes += [FileWrite(name, b"1") for name in ("Foo/x", "Foo/deep/y")]
+    moved = change(stores, *writes)
+    undone(stores, moved)
+    assert files(stores) == {"foo/x": b"1", "foo/deep/y": b"1"}
+
+
+def test_a_directorys_move_is_not_undone_beside_what_came_later(stores: Stores):
+    found(stores)
+    change(stores, FileWrite("foo/x", b"1"))
+    moved = change(stores, FileWrite("foo/x", None), FileWrite("Foo/x", b"1"))
+    change(stores, FileWrite("Foo/later", b"1"))
+    with pytest.raises(UndoRefusedError, match="only from Foo"):
+        undone(stores, moved)
+
+
 def test_the_same_revision_is_not_taken_back_twice(stores: Stores):
     found(stores)
     change(stores, FileWrite("a", b"1"))

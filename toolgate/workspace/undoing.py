@@ -153,26 +153,46 @@ def _refuse_twins(read_tree: ReadTree, head: str, changes: list[Difference]) -> 
     """No tool makes two names that some file system takes for one; nor does an undo."""
     going = {change.path for change in changes if change.old is None}
     back = [change.path for change in changes if change.old is not None]
-    twins = [shown(twin) for path in back if (twin := _twin(read_tree, head, path, going))]
+    twins = [shown(twin) for path in back if (twin := _twin(read_tree, head, path, going, back))]
     if twins:
         raise UndoRefusedError(
             f"what comes back would differ in case or unicode form only from {_named(twins)}"
         )
 
 
-def _twin(read_tree: ReadTree, head: str, path: bytes, going: set[bytes]) -> bytes | None:
+def _twin(
+    read_tree: ReadTree, head: str, path: bytes, going: set[bytes], back: list[bytes]
+) -> bytes | None:
     """What stays at `head` beside a new part of `path` under the same name to some file systems."""
     at, tree = b"", read_tree(head)
     for name in path.split(b"/"):
         entry = tree.get(name)
         if entry is None:
             folded = fold(decode(name))
-            twins = (at + other for other in tree if fold(decode(other)) == folded)
-            return next((twin for twin in twins if twin not in going), None)
+            twins = (
+                at + other
+                for other, there in tree.items()
+                if fold(decode(other)) == folded
+                and not _goes(read_tree, at + other, there, going, back)
+            )
+            return next(twins, None)
         if entry.mode != DIRECTORY:
             return None
         at, tree = at + name + b"/", read_tree(entry.oid)
     return None
+
+
+def _goes(
+    read_tree: ReadTree, path: bytes, entry: TreeEntry, going: set[bytes], back: list[bytes]
+) -> bool:
+    """Whether the undo leaves nothing at `path`: a directory goes with the last of its files."""
+    if entry.mode != DIRECTORY:
+        return path in going
+    inside = path + b"/"
+    return not any(each.startswith(inside) for each in back) and all(
+        _goes(read_tree, inside + name, inner, going, back)
+        for name, inner in read_tree(entry.oid).items()
+    )
 
 
 def _named(paths: list[str]) -> str:
