@@ -111,3 +111,39 @@ def test_diff_names_binary_files_and_is_empty_for_equal_trees(stores: Stores):
     two = change(stores, FileWrite("logo.png", b"\x89PNG\x01\x00"))
     assert b"Binary files a/logo.png and b/logo.png differ" in diff(stores, ROOT, one, two)
     assert diff(stores, ROOT, two, two) == b""
+
+
+def test_diff_names_both_sides_of_new_and_deleted_files(stores: Stores):
+    found(stores)
+    one = change(stores, FileWrite("old.md", b"1\n"))
+    two = change(stores, FileWrite("old.md", None), FileWrite("new.md", b"1\n"))
+    headers = [line for line in diff(stores, ROOT, one, two).splitlines() if b"diff --git" in line]
+    assert headers == [b"diff --git a/new.md b/new.md", b"diff --git a/old.md b/old.md"]
+
+
+@pytest.mark.parametrize("place", ["home", "xdg", "configured", "workspace"])
+def test_diff_is_the_same_whatever_attributes_and_configuration_say(
+    stores: Stores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+):
+    home = tmp_path / "home"
+    (home / ".config" / "git").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    attributes = tmp_path / "attributes"
+    if place == "home":
+        attributes = home / ".config" / "git" / "attributes"
+    elif place == "xdg":
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+        attributes = tmp_path / "xdg" / "git" / "attributes"
+        attributes.parent.mkdir(parents=True)
+    else:
+        config = f"[core]\n\tattributesFile = {attributes}\n[diff]\n\tnoprefix = true\n"
+        (home / ".gitconfig").write_text(config)
+    if place != "workspace":
+        attributes.write_text("* -diff\n")
+    found(stores)
+    one = change(stores, FileWrite("a.txt", b"1\n"))
+    rule = [FileWrite(".gitattributes", b"* -diff\n")] if place == "workspace" else []
+    two = change(stores, FileWrite("a.txt", b"2\n"), *rule)
+    text = diff(stores, ROOT, one, two)
+    assert b"--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-1\n+2\n" in text

@@ -49,13 +49,15 @@ def succeeds(directory: Path, *arguments: str) -> bool:
     return done.returncode == 0
 
 
-def fast_import(directory: Path, stream: Iterable[bytes]) -> None:
+def fast_import(
+    directory: Path, stream: Iterable[bytes], env: Mapping[str, str] | None = None
+) -> None:
     """Feed `git fast-import`, and say that it is done. Raises GitError; no ref has moved then."""
     arguments = ("fast-import", "--quiet", "--done", "--force", "--date-format=raw")
     with subprocess.Popen(
         ["git", *_PLAIN, *arguments],
         cwd=directory,
-        env=environment(),
+        env=environment() if env is None else dict(env),
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -152,6 +154,11 @@ class Repository:
     def commit_at(self, name: str) -> str:
         """Id of the commit that a ref, which must be there, points to. Raises GitError."""
         return git(self.directory, "rev-parse", "--verify", f"{name}^{{commit}}").decode().strip()
+
+    def staged_submodules(self) -> set[bytes]:
+        """Paths below the directory where the index has another repository's commit."""
+        lines = git(self.directory, "ls-files", "-z", "--stage").split(b"\0")[:-1]
+        return {line.partition(b"\t")[2] for line in lines if line.startswith(b"160000 ")}
 
     def files(self) -> list[bytes]:
         """Tracked and new files below the directory, without ignored ones; may hold repeats."""

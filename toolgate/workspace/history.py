@@ -8,22 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from functions._runtime.workspace.heads import confirm_revision, parse_revision
-from functions._runtime.workspace.objects import EXECUTABLE, SUBMODULE, SYMLINK
 from functions._runtime.workspace.walk import differences
 from toolgate.workspace.disk import FILE_MAX_BYTES
-from toolgate.workspace.fast_import import refuse_git_directory
-from toolgate.workspace.git import environment, git
+from toolgate.workspace.fast_import import CommitText, commit
+from toolgate.workspace.git import environment, fast_import, git
 from toolgate.workspace.remote import LogEntry, Remote
-from toolgate.workspace.writing import DirectoryWriter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from functions._runtime.workspace.heads import Stores
     from functions._runtime.workspace.objects import TreeEntry
+    from functions._runtime.workspace.walk import Difference
 
-_DIFF = (
-    *("diff", "--no-index", "--no-ext-diff", "--no-textconv", "--no-color", "--no-prefix"),
-    *("--no-renames", "--src-prefix=", "--dst-prefix=", "--", "a", "b"),
-)
+_DIFF = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames")
+_OLD, _NEW = "refs/heads/old", "refs/heads/new"
 
 
 def log(
@@ -49,26 +48,33 @@ def diff(stores: Stores, repo_root: str, old: str, new: str, *, tenant: str = "d
     if not changes:
         return b""
     with tempfile.TemporaryDirectory(prefix="toolgate-diff-") as place:
-        top = Path(place)
-        for side in ("a", "b"):
-            (top / side).mkdir()
-        with DirectoryWriter(top / "a") as left, DirectoryWriter(top / "b") as right:
-            for change in changes:
-                refuse_git_directory(change.path)
-                _write(remote, left, change.path, change.old)
-                _write(remote, right, change.path, change.new)
-        # A diff must not depend on the person's configuration, nor on a repository around it.
+        # A diff must not depend on the person's configuration, nor on a repository around it; nor
+        # on attributes in the workspace, so git compares commits, with no files beside them.
         bare = environment(
-            GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_NOSYSTEM="1", GIT_CEILING_DIRECTORIES=place
+            GIT_CONFIG_GLOBAL="/dev/null",
+            GIT_CONFIG_NOSYSTEM="1",
+            GIT_ATTR_NOSYSTEM="1",
+            GIT_CONFIG_COUNT="1",
+            GIT_CONFIG_KEY_0="core.attributesFile",
+            GIT_CONFIG_VALUE_0="/dev/null",
+            GIT_CEILING_DIRECTORIES=place,
         )
-        return git(top, *_DIFF, env=bare, ok=(1,))
+        top = Path(place)
+        git(top, "init", "--quiet", "--template=", env=bare)
+        fast_import(top, _both(remote, changes), env=bare)
+        return git(top, *_DIFF, _OLD, _NEW, "--", env=bare)
 
 
-def _write(remote: Remote, writer: DirectoryWriter, path: bytes, entry: TreeEntry | None) -> None:
-    if entry is None or entry.mode == SUBMODULE:
-        return
-    data = remote.objects.blob(entry.oid, FILE_MAX_BYTES)
-    if entry.mode == SYMLINK:
-        writer.put_link(path, data)
-    else:
-        writer.put_file(path, data, executable=entry.mode == EXECUTABLE)
+def _both(remote: Remote, changes: list[Difference]) -> Iterator[bytes]:
+    """Two commits that hold what differs, before and after."""
+
+    def read(_: bytes, entry: TreeEntry) -> bytes:
+        return remote.objects.blob(entry.oid, FILE_MAX_BYTES)
+
+    text = CommitText("toolgate", 0, "")
+    for ref, side in (
+        (_OLD, [(c.path, c.old) for c in changes]),
+        (_NEW, [(c.path, c.new) for c in changes]),
+    ):
+        there = [(path, entry) for path, entry in side if entry is not None]
+        yield from commit(ref, None, text, there, read)
