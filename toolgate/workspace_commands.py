@@ -48,7 +48,8 @@ def push(
     Creates it if there is none.
     """
     stores = stores_of(target, stage)
-    with Bar(console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Bar(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("Pushing", total=None)
         result = api.push(
             stores,
@@ -68,7 +69,7 @@ def push(
     )
     typer.echo(f"revision {result.revision}")
     for path in result.left_out:
-        typer.echo(f"left out: {path}", err=True)
+        typer.echo(f"left out: {visible(path)}", err=True)
 
 
 @app.command()
@@ -123,8 +124,10 @@ def log(
     for entry in entries:
         moment = datetime.fromtimestamp(entry.at_ms / 1000, UTC)
         typer.echo(f"{entry.revision}")
-        typer.echo(f"    {moment:%Y-%m-%d %H:%M:%S} UTC  {entry.tool}  by {entry.by}")
-        shown = entry.paths[:5]
+        typer.echo(
+            f"    {moment:%Y-%m-%d %H:%M:%S} UTC  {visible(entry.tool)}  by {visible(entry.by)}"
+        )
+        shown = [visible(path) for path in entry.paths[:5]]
         left = len(entry.paths) - len(shown) + entry.more
         more = f" and {left} more" if left else ""
         typer.echo(f"    {', '.join(shown)}{more}" if shown else "    no paths")
@@ -189,6 +192,11 @@ def rm(
 def counted(count: int, noun: str) -> str:
     """`1 path`, `2 paths`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def visible(text: str) -> str:
+    """A name from a workspace, with escapes for what a terminal would obey or not show."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def stores_of(target: str, stage: str) -> Stores:

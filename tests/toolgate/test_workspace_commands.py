@@ -88,6 +88,19 @@ def test_pull_takes_another_branch_when_the_usual_one_is_the_users(repo: Repo):
     assert repo.git("show", "agents/work:a") == "1"
 
 
+def test_names_that_a_terminal_would_obey_are_shown_as_escapes(repo: Repo):
+    repo.push(by="ada\x1b[2J")
+    repo.agent(FileWrite("a\x1b[31m\u202e\n.txt", b"1"))
+    printed = run("log", ROOT).stdout
+    assert "    a\\x1b[31m\\u202e\\n.txt\n" in printed
+    assert "by ada\\x1b[2J\n" in printed
+    assert "\x1b" not in printed
+
+
+def test_push_without_a_terminal_prints_no_empty_line(repo: Repo):
+    assert run("push", repo.path, "--as", ROOT).stderr == ""
+
+
 REFUSED = ("/", "app", "/a b", "/workspace/\u00e9", "/" + "x" * 256, "/a\n", "/a/../b", "/.git", "")
 
 

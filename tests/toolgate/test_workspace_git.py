@@ -181,6 +181,15 @@ def test_submodules_and_other_repositories_are_left_out_and_kept(repo: Repo, tmp
     assert "160000" in repo.git("ls-tree", "toolgate/app")
 
 
+def test_file_that_became_a_directory_is_not_said_to_be_left_out(repo: Repo):
+    for name in ("run", "README.md"):
+        (repo.path / name).unlink()
+        (repo.path / name).mkdir()
+    repo.write("run/inside", b"1")
+    assert repo.push().left_out == ()
+    assert paths(repo.stores) == [b".gitignore", b"link", b"run/inside", b"src/app.py"]
+
+
 def test_file_behind_a_link_that_replaced_its_directory_is_not_pushed(repo: Repo, tmp_path: Path):
     outside = tmp_path / "outside"
     outside.mkdir()

@@ -26,7 +26,7 @@ from functions._runtime.workspace.objects import (
 from toolgate.workspace.errors import DirectoryError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
 FILE_MAX_BYTES = 256 * 1024 * 1024
@@ -56,11 +56,16 @@ class LocalTree:
 
 
 def scan(
-    directory: Path, paths: Iterable[bytes] | None = None, object_format: str = "sha1"
+    directory: Path,
+    paths: Iterable[bytes] | None = None,
+    object_format: str = "sha1",
+    submodules: Collection[bytes] = (),
 ) -> LocalTree:
     """Read a directory: `paths` of it, or everything but `.git`.
 
-    Paths that are not there, or that pass a link, are not in it. Raises DirectoryError.
+    Paths that are not there, or that pass a link, are not in it, nor is a file that has become a
+    directory: only `submodules`, and paths that end with `/`, are left out as such. Raises
+    DirectoryError.
     """
     top = os.fsencode(directory)
     if not os.path.isdir(top):  # noqa: PTH112 - bytes, and links at the top are the user's choice
@@ -78,6 +83,8 @@ def scan(
             continue
         except OSError as error:
             raise DirectoryError(f"{shown(path)} cannot be read: {error.strerror}") from error
+        if found is None and path not in submodules and _has_become_directory(top, path):
+            continue
         if found is None or any(is_git_directory(name) for name in path.split(b"/")):
             left_out.append(path)
         else:
@@ -169,6 +176,10 @@ def _is_real_directory(top: bytes, path: bytes, known: dict[bytes, bool]) -> boo
                 answer = False
         known[inner] = answer
     return answer
+
+
+def _has_become_directory(top: bytes, path: bytes) -> bool:
+    return not path.endswith(b"/") and _is_real_directory(top, path, {b"": True})
 
 
 def _read_entry(full: bytes, object_format: str) -> LocalFile | None:

@@ -79,7 +79,12 @@ def push(
     if repository:
         _refuse_sparse(repository)
     local = (
-        scan(directory, repository.files(), repository.object_format)
+        scan(
+            directory,
+            repository.files(),
+            repository.object_format,
+            repository.staged_submodules(),
+        )
         if repository
         else scan(directory)
     )
