@@ -91,9 +91,9 @@ def _play(
     root = f"/faults/{uuid.uuid4().hex}"
     workspaces.create(root, BEFORE)
     arguments = scenario.arguments(root, workspaces.snapshot(root).revision)
-    injector.before_call = _rival(scenario, workspaces, root)
     clock = _Clock()
     people = _People(scenario, injector)
+    injector.before_call = _rival(scenario, workspaces, root, people)
     with faulty(injector), people.clocked(clock):
         attempts, first = _until_done(scenario, arguments, clock, people)
         _, replays = _until_done(scenario, arguments, clock, people)
@@ -199,11 +199,13 @@ def _essence(answer: dict[str, Any]) -> str:
     return repr((error["code"], error["message"], sorted(details)))
 
 
-def _rival(scenario: Scenario, workspaces: StoredWorkspaces, root: str) -> Any:
-    """Moves the head once, right before the first transaction."""
+def _rival(scenario: Scenario, workspaces: StoredWorkspaces, root: str, people: _People) -> Any:
+    """Moves the head once, right before the first transaction that is to move it."""
     moved: list[int] = []
 
     def act(number: int, operation: str) -> None:
+        if scenario.gated and not people.asked:
+            return
         if scenario.rival and operation == "TransactWriteItems" and not moved:
             moved.append(number)
             _commit_directly(workspaces, root, scenario.rival)
