@@ -42,12 +42,8 @@ ROUTES = (
     "POST /approvals/{id}/votes",
 )
 """As the handler knows them."""
-OWN_NAME = {
-    "StringEquals": {
-        "sts:RoleSessionName": "${aws:username}",
-        "sts:SourceIdentity": "${aws:username}",
-    }
-}
+OWN_IDENTITY = {"sts:SourceIdentity": "${aws:username}"}
+OWN_NAME = {"sts:RoleSessionName": "${aws:username}", **OWN_IDENTITY}
 """Who assumes the role does so by the name that IAM knows them by."""
 REQUESTS_PER_SECOND = 50
 SESSION_HOURS = 1
@@ -100,7 +96,9 @@ class ApprovalsStack(Stack):
             self,
             "Approver",
             description="People who decide on what tools ask for",
-            assumed_by=iam.AccountPrincipal(Aws.ACCOUNT_ID).with_conditions(OWN_NAME),
+            assumed_by=iam.AccountPrincipal(Aws.ACCOUNT_ID).with_conditions(
+                {"StringEquals": OWN_NAME}
+            ),
             max_session_duration=Duration.hours(SESSION_HOURS),
             inline_policies={
                 "approver": iam.PolicyDocument(
@@ -116,11 +114,12 @@ class ApprovalsStack(Stack):
         trust = role.assume_role_policy
         if trust is None:
             raise TypeError("the role is not one of this stack's own")
+        # Of this action AWS lists one key: a condition on the session's name might fit nobody.
         trust.add_statements(
             iam.PolicyStatement(
                 principals=[iam.AccountPrincipal(Aws.ACCOUNT_ID)],
                 actions=["sts:SetSourceIdentity"],
-                conditions=OWN_NAME,
+                conditions={"StringEquals": OWN_IDENTITY},
             )
         )
         return role

@@ -280,10 +280,15 @@ def test_json_says_of_a_tool_what_it_may_do_and_who_may_call_it(toolgate):
 def test_the_approver_role_is_shown_with_what_ties_a_name_to_a_person(toolgate):
     said = json.loads(toolgate("--json")[1])
     (approver,) = (r for r in said["otherRoles"] if "Approver" in r["role"])
-    assert approver["assumedBy"]
-    for trusted in approver["assumedBy"]:
-        conditions = trusted["conditions"]["StringEquals"]
-        assert conditions["sts:RoleSessionName"] == ["${aws:username}"]
+    own = {"sts:SourceIdentity": ["${aws:username}"]}
+    assert {
+        action: trusted["conditions"]["StringEquals"]
+        for trusted in approver["assumedBy"]
+        for action in trusted["actions"]
+    } == {
+        "sts:AssumeRole": {"sts:RoleSessionName": ["${aws:username}"], **own},
+        "sts:SetSourceIdentity": own,
+    }
 
 
 def test_a_finding_ends_with_exit_code_1_in_every_form(toolgate, stage):
