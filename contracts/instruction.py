@@ -1,6 +1,7 @@
 """What an agent is told about its tools as a whole: keys, JSON text, and what the codes mean.
 
-A Bedrock agent gets it as its instruction, a client of the Gateway when it connects.
+A Bedrock agent gets it as its instruction, a client of the Gateway or of an MCP server when it
+connects.
 """
 
 from __future__ import annotations
@@ -43,6 +44,10 @@ Send file content and diffs exactly as they are to be stored.
 _ANSWERS = """\
 Answers. ok true is a success. ok false carries error with code, retryable, message and details:
 """
+_MCP_ANSWERS = """\
+Answers. An answer that is an error is a JSON object with code, retryable, message and detail, which
+holds the details:
+"""
 
 
 def agent_instruction(specs: Iterable[ToolSpec]) -> str:
@@ -71,6 +76,11 @@ def gateway_instruction() -> str:
             f"the gateway instruction has {len(text)} characters, not 1-{GATEWAY_LENGTH_MAX}"
         )
     return text
+
+
+def mcp_instruction() -> str:
+    """The instruction of an MCP server. Its tools say themselves what they do."""
+    return _KEYS + _VERBATIM + _MCP_ANSWERS + _codes() + "\n"
 
 
 def _codes() -> str:

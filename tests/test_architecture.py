@@ -44,7 +44,10 @@ ALLOWED = {
         *OF_PYDANTIC,
     },
     "infra": {"contracts", "infra", "aws_cdk", "constructs"},
-    "agents": {"agents", "contracts", "boto3", "botocore", "itsdangerous"},
+    "agents": {
+        *("agents", "contracts", "boto3", "botocore", "itsdangerous"),
+        *("anyio", "mcp", "mcp_types"),  # an extra, imported on use
+    },
 }
 """What each package may import besides the standard library."""
 BOTO3_HOME = "functions/_runtime/aws.py"

@@ -12,6 +12,7 @@ from toolgate.compat_commands import compat
 from toolgate.contract_commands import check, emit, list_tools, publish, show
 from toolgate.demo.command import demo
 from toolgate.local.cli import app as local
+from toolgate.mcp_commands import mcp
 from toolgate.orders_commands import app as orders
 from toolgate.token_commands import app as token
 from toolgate.workspace_commands import app as workspace
@@ -31,6 +32,7 @@ app.command()(compat)
 app.command()(audit)
 app.command()(publish)
 app.command()(call)
+app.command()(mcp)
 app.add_typer(calls, name="calls")
 app.add_typer(workspace, name="workspace")
 app.add_typer(orders, name="orders")

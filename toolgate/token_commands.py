@@ -50,15 +50,14 @@ def issue_token(
     stage: StageName = "dev",
 ) -> None:
     """Print a token for yourself: its subject is who you are to AWS, or to this machine."""
-    if unknown := sorted(set(scopes) - {str(scope) for scope in Scope}):
-        raise CommandError(f"{unknown[0]} is no scope; there are {', '.join(Scope)}")
-    client, secret = _secret(target, stage)
+    scopes = checked_scopes(scopes)
+    client, secret = keys_secret(target, stage)
     try:
         token = issue(
             tenant=tenant,
-            subject=_subject(target),
+            subject=who_asks(target),
             scopes=scopes,
-            stage=_stage(target, stage),
+            stage=signing_stage(target, stage),
             keys=read_keys(client, secret),
             now_s=int(time.time()),
             life_s=_seconds(life),
@@ -81,7 +80,7 @@ def rotate(target: Target = "local", stage: StageName = "dev") -> None:
 
     Twice in a row makes every token that was signed before worthless.
     """
-    client, secret = _secret(target, stage)
+    client, secret = keys_secret(target, stage)
     try:
         signing = read_keys(client, secret)[-1]
         held = {CURRENT: secrets.token_urlsafe(KEY_BYTES), PREVIOUS: signing}
@@ -93,7 +92,14 @@ def rotate(target: Target = "local", stage: StageName = "dev") -> None:
     typer.echo("A new key signs; tokens of the key before it are good until they expire.")
 
 
-def _secret(target: str, stage: str) -> tuple[Any, str]:
+def checked_scopes(scopes: list[str]) -> list[str]:
+    """The scopes. Raises CommandError for one that no contract knows."""
+    if unknown := sorted(set(scopes) - {str(scope) for scope in Scope}):
+        raise CommandError(f"{unknown[0]} is no scope; there are {', '.join(Scope)}")
+    return scopes
+
+
+def keys_secret(target: str, stage: str) -> tuple[Any, str]:
     """A client of Secrets Manager, and the stage's secret. Raises CommandError."""
     if target not in {"local", "aws"}:
         raise CommandError("--target takes local or aws")
@@ -103,12 +109,13 @@ def _secret(target: str, stage: str) -> tuple[Any, str]:
     return client, outputs[OUTPUT]
 
 
-def _stage(target: str, stage: str) -> str:
+def signing_stage(target: str, stage: str) -> str:
+    """The stage that a token is for: the local cloud is dev."""
     return "dev" if target == "local" else stage
 
 
-def _subject(target: str) -> str:
-    """Who asks, by AWS's word or the machine's; never by an option."""
+def who_asks(target: str) -> str:
+    """Who asks, by AWS's word or the machine's; never by an option. Raises IssueError."""
     if target == "local":
         return getpass.getuser().casefold()
     import boto3
