@@ -9,26 +9,19 @@ the Lambda that the template names.
 from __future__ import annotations
 
 import json
-import random
-import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from agents import events
+from agents.retries import Means, Policy, Retries, is_fault, reaction
 from agents.targets import InvocationError, invoke, unsent
 from contracts import registry
-from contracts.errors import ToolError, recovery
+from contracts.errors import ToolError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping
+    from collections.abc import Generator, Mapping
 
     from contracts.results import Result
-
-ATTEMPTS_MAX = 12
-"""Enough to outwait the lease of a killed worker at the longest wait."""
-FAULTS_MAX = 2
-"""A fault of the tool's own (INTERNAL) is worth one retry; a second one is for people."""
-BACKOFF_MS = (200, 5_000)
 
 
 class TemplateError(ValueError):
@@ -116,12 +109,13 @@ class BedrockAgent:
         tools: Mapping[str, Operation],
         client: Any,
         *,
-        sleep_ms: Callable[[int], None] | None = None,
+        policy: Policy | None = None,
+        means: Means | None = None,
     ) -> None:
         self.tools = tools
         self._client = client
-        self._sleep_ms = sleep_ms or (lambda ms: time.sleep(ms / 1000))
-        self._random = random.Random()  # noqa: S311  (jitter, not a secret)
+        self._policy = policy or Policy()
+        self._means = means or Means()
 
     @classmethod
     def of_stack(
@@ -157,21 +151,19 @@ class BedrockAgent:
         A Lambda that dies leaves its outcome unknown, which is a reason to repeat, too. Raises
         InvocationError if it dies to the last.
         """
-        faults = 0
-        for attempt in range(1, ATTEMPTS_MAX + 1):
+        retries = Retries(self._policy, self._means)
+        while True:
             try:
-                turn = replace(self.send(choice, session), attempts=attempt)
+                turn = self.send(choice, session)
             except InvocationError:
-                if attempt == ATTEMPTS_MAX:
+                wait = retries.wait_ms(None)
+                if wait is None:
                     raise
-                self._sleep_ms(self._wait_ms(None, attempt))
-                continue
-            faults += _is_fault(turn.result)
-            helps = _recovery(turn.result) == "retry" and faults < FAULTS_MAX
-            if not helps or attempt == ATTEMPTS_MAX:
-                break
-            self._sleep_ms(self._wait_ms(turn.result, attempt))
-        return turn
+            else:
+                wait = None if turn.result["ok"] else retries.wait_ms(turn.result)
+                if wait is None:
+                    return replace(turn, attempts=retries.attempts + turn.result["ok"])
+            self._means.sleep_ms(wait)
 
     def send(self, choice: Choice, session: events.Session | None = None) -> Turn:
         """One choice, sent once; a call that cannot be sent is answered as its tool would."""
@@ -185,25 +177,7 @@ class BedrockAgent:
             answer = unsent(registry.find(choice.tool), error)
         return Turn(choice, event.payload, events.unwrap(answer))
 
-    def _wait_ms(self, result: Result | None, attempt: int) -> int:
-        """What the failure asks for and a little more, else exponential; both with jitter."""
-        low, high = BACKOFF_MS
-        if asked := result["error"].get("details", {}).get("retryAfterMs") if result else None:
-            return int(min(int(asked), high) * self._random.uniform(1.0, 1.25))
-        return int(min(low * 2**attempt, high) * self._random.uniform(0.5, 1.0))
-
 
 def _is_for_people(result: Result) -> bool:
     """Whether a session ends here: a fault has been retried by the time a script could see it."""
-    return _recovery(result) == "escalate" or _is_fault(result)
-
-
-def _is_fault(result: Result) -> bool:
-    return not result["ok"] and result["error"]["code"] == "INTERNAL"
-
-
-def _recovery(result: Result) -> str | None:
-    if result["ok"]:
-        return None
-    error = result["error"]
-    return recovery(error["code"], retryable=error["retryable"])
+    return reaction(result) == "escalate" or is_fault(result)

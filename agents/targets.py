@@ -7,6 +7,7 @@ is too large or no JSON, is answered here, as the tool itself would: TOO_LARGE o
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import importlib
 import json
@@ -16,7 +17,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import boto3
 from botocore.config import Config
 from botocore.exceptions import ClientError, HTTPClientError
+from botocore.exceptions import ConnectionError as UnreachableError
 
+from agents import events
 from contracts import results
 from contracts.errors import InvalidArgumentsError, TooLargeError, ToolError
 from contracts.issues import issue
@@ -34,6 +37,8 @@ READ_TIMEOUT_S = 70
 REQUEST_MAX_BYTES = 6_291_456
 """What Lambda takes in one synchronous call; what a tool answers is far smaller by its contract."""
 CONTENT_TOO_LARGE = 413
+TOO_MANY_REQUESTS = 429
+SERVER_ERRORS = 500
 
 CONFIG = Config(
     read_timeout=READ_TIMEOUT_S,
@@ -55,6 +60,37 @@ class Target(Protocol):
 
         Raises InvocationError if there is no answer.
         """
+
+
+def call(
+    target: Target, spec: ToolSpec, arguments: dict[str, Any], *, token: str | None = None
+) -> Result:
+    """The tool's result for one call, the same type whatever the target; sent once.
+
+    Raises InvocationError if there is no result: nothing came, the service was busy or out of
+    reach, or what came is no result. What happened is unknown then; the identical call tells.
+    """
+    event = events.build(spec, arguments, "direct", token=token)
+    try:
+        return events.unwrap(target.send(spec, event))
+    except events.AnswerError as error:
+        raise InvocationError(f"{spec.model_name} answered no result: {error}") from None
+    except UnreachableError as error:
+        raise InvocationError(
+            f"{spec.model_name} was not reached: {type(error).__name__}"
+        ) from None
+    except ClientError as error:
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        if status != TOO_MANY_REQUESTS and status < SERVER_ERRORS:
+            raise
+        raise InvocationError(f"{spec.model_name} was not run: HTTP {status}") from None
+
+
+async def acall(
+    target: Target, spec: ToolSpec, arguments: dict[str, Any], *, token: str | None = None
+) -> Result:
+    """`call` in a thread of its own, so that an event loop goes on meanwhile."""
+    return await asyncio.to_thread(call, target, spec, arguments, token=token)
 
 
 class LambdaTarget:

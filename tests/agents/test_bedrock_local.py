@@ -8,14 +8,8 @@ import json
 import pytest
 
 from agents import events
-from agents.bedrock_local import (
-    ATTEMPTS_MAX,
-    BACKOFF_MS,
-    BedrockAgent,
-    Choice,
-    TemplateError,
-    operations,
-)
+from agents.bedrock_local import BedrockAgent, Choice, TemplateError, operations
+from agents.retries import Means, Policy
 from agents.targets import InvocationError
 from contracts import registry
 from contracts.dialects import bedrock
@@ -92,7 +86,7 @@ class Played:
     def __init__(self, *results):
         self.client, self.waits = Lambda(*results), []
         tools = operations(template(*map(group, SPECS)), EXPORTS)
-        self.agent = BedrockAgent(tools, self.client, sleep_ms=self.waits.append)
+        self.agent = BedrockAgent(tools, self.client, means=Means(sleep_ms=self.waits.append))
 
     def call(self, choice=CHOICE):
         return self.agent.call(choice)
@@ -200,7 +194,7 @@ def test_a_wait_that_is_asked_for_is_kept_and_little_more():
 def test_without_a_wait_that_is_asked_for_waits_grow_up_to_a_limit():
     played = Played(failed("UNAVAILABLE"))
     played.call()
-    low, high = BACKOFF_MS
+    low, high = Policy().backoff_ms
     for attempt, wait in enumerate(played.waits, 1):
         base = min(low * 2**attempt, high)
         assert base // 2 <= wait <= base
@@ -210,8 +204,8 @@ def test_it_gives_up_after_the_last_attempt_and_does_not_wait_for_nothing():
     played = Played(failed("UNAVAILABLE", retryAfterMs=300))
     turn = played.call()
     assert turn.result["error"]["code"] == "UNAVAILABLE"
-    assert turn.attempts == played.attempts == ATTEMPTS_MAX
-    assert len(played.waits) == ATTEMPTS_MAX - 1
+    assert turn.attempts == played.attempts == Policy().attempts_max
+    assert len(played.waits) == Policy().attempts_max - 1
 
 
 def test_its_patience_outlasts_the_lease_of_a_killed_worker():
@@ -248,7 +242,10 @@ def test_a_lambda_that_dies_to_the_last_is_an_error_that_names_it():
     played = Played(DIED)
     with pytest.raises(InvocationError, match="arn:function/apply_patch_v2 failed: Unhandled"):
         played.call()
-    assert (played.attempts, len(played.waits)) == (ATTEMPTS_MAX, ATTEMPTS_MAX - 1)
+    assert (played.attempts, len(played.waits)) == (
+        Policy().attempts_max,
+        Policy().attempts_max - 1,
+    )
 
 
 class Script:

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError, ConnectTimeoutError, EndpointConnectionError
 from botocore.response import StreamingBody
 from botocore.stub import Stubber
 from jsonschema import Draft202012Validator
 
 from agents import events
-from agents.targets import CONFIG, REQUEST_MAX_BYTES, InProcessTarget, LambdaTarget, encoded
+from agents.targets import (
+    CONFIG,
+    REQUEST_MAX_BYTES,
+    InProcessTarget,
+    InvocationError,
+    LambdaTarget,
+    acall,
+    call,
+    encoded,
+)
 from contracts import registry
 from contracts.dialects import emitted
 
@@ -113,3 +124,69 @@ def test_what_json_cannot_hold_is_no_valid_call(service, spec, value):
 def test_text_is_sent_as_it_is_and_a_lone_surrogate_escaped():
     assert encoded(events.Event({"a": "é😀\n"})) == '{"a": "é😀\\n"}'.encode()
     assert encoded(events.Event({"a": "\ud800"})) == b'{"a": "\\ud800"}'
+
+
+class Answering:
+    """A target that answers the same, or raises it, and keeps what it was sent."""
+
+    def __init__(self, answer):
+        self.answer, self.sent = answer, []
+
+    def send(self, spec, event):
+        self.sent.append((spec, event))
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+def called(target, way, **more):
+    if way == "sync":
+        return call(target, READ, {"path": "x"}, **more)
+    return asyncio.run(acall(target, READ, {"path": "x"}, **more))
+
+
+each_way = pytest.mark.parametrize("way", ["sync", "async"])
+
+
+@each_way
+def test_a_call_is_sent_once_with_its_token_and_gives_the_result(way):
+    target = Answering(FOUND)
+    assert called(target, way, token="signed") == FOUND
+    ((spec, event),) = target.sent
+    assert (spec, event.payload) == (READ, {"path": "x", "_caller": "signed"})
+
+
+@each_way
+def test_a_deployed_tool_and_one_in_this_process_answer_with_the_same_type(way, service):
+    body = json.dumps({**FOUND, "n": 1}).encode()
+    answer = {"StatusCode": 200, "Payload": StreamingBody(io.BytesIO(body), len(body))}
+    service.add_response("invoke", answer, None)
+    assert called(LambdaTarget(NAMES, client=service.client), way)["ok"] is True
+    result = called(InProcessTarget(), way)
+    assert result["error"]["code"] == "VALIDATION"
+
+
+@each_way
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        {"nonsense": 1},
+        None,
+        InvocationError("died"),
+        EndpointConnectionError(endpoint_url="x"),
+        ConnectTimeoutError(endpoint_url="x"),
+        ClientError({"ResponseMetadata": {"HTTPStatusCode": 429}}, "Invoke"),
+        ClientError({"ResponseMetadata": {"HTTPStatusCode": 502}}, "Invoke"),
+    ],
+    ids=repr,
+)
+def test_a_call_without_a_result_is_one_that_died(way, nothing):
+    with pytest.raises(InvocationError):
+        called(Answering(nothing), way)
+
+
+@each_way
+def test_a_refusal_of_the_service_is_not_taken_for_a_death(way):
+    refusal = ClientError({"ResponseMetadata": {"HTTPStatusCode": 403}}, "Invoke")
+    with pytest.raises(ClientError):
+        called(Answering(refusal), way)
