@@ -7,6 +7,7 @@ identical one, so a tool does it once, however often it is sent.
 
 from __future__ import annotations
 
+import asyncio
 import random
 import time
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from contracts.errors import CODES, recovery
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from contracts.errors import Recovery
     from contracts.results import Result
@@ -50,6 +51,7 @@ class Means:
     elapsed_ms: Callable[[], int] = lambda: time.monotonic_ns() // 1_000_000
     """Milliseconds on a clock that nobody sets, for budgets."""
     sleep_ms: Callable[[int], None] = lambda ms: time.sleep(ms / 1_000)
+    asleep_ms: Callable[[int], Awaitable[None]] = lambda ms: asyncio.sleep(ms / 1_000)
     uniform: Callable[[float, float], float] = field(
         default_factory=lambda: random.Random().uniform  # noqa: S311  (jitter, not a secret)
     )

@@ -64,7 +64,7 @@ def test_a_fault_is_repeated_once():
 
 def test_no_wait_is_begun_that_ends_after_the_budget_of_time():
     waits, stopped, _ = played(failed("TIMEOUT"), Policy(budget_ms=30_000), took_ms=9_000)
-    assert (waits, stopped) == ([400, 800], "time")
+    assert (waits, stopped) == ([400, 800, 1_600], "time")
     assert played(failed("TIMEOUT", retryAfterMs=10**12)) == ([], "time", 1)
 
 
