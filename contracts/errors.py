@@ -66,7 +66,13 @@ _TABLE = (
     Code("UNAVAILABLE", True, "retry", "released", "a store could not be reached or was busy"),
     Code("INTERNAL", True, "retry", "released", "a fault of ours"),
     Code("OUTCOME_UNKNOWN", False, "escalate", "stored", "nobody can tell whether it happened"),
-    Code("APPROVAL_PENDING", True, "escalate", "released", "people were asked; repeat the identical call once they agree"),
+    Code(
+        "APPROVAL_PENDING",
+        True,
+        "escalate",
+        "released",
+        "people were asked; repeat the identical call once they agree",
+    ),
     Code("APPROVAL_DENIED", False, "replan", "stored", "a person refused; details give the reason"),
     Code("APPROVAL_EXPIRED", False, "replan", "stored", "undecided, unexecuted or used up"),
 )
