@@ -4,5 +4,9 @@ events          the events that each surface sends, and the answer inside what c
 targets         where a call goes: a deployed Lambda, or a handler in this process
 mcp_calls       what an MCP server sends for a call, and what it answers
 mcp_server      an MCP server of the tools, over stdio or HTTP; needs the SDK, an extra
+retries         the one retry policy: which failures are repeated, after what wait, until when
+loop            works a session through: retries, hands errors to the model, stops for people
+journal         what the loop has sent, on disk before it is sent
+repair          asks a model again until its answer is a valid action
 bedrock_local   plays a Bedrock agent: action groups from the template, exact events
 """

@@ -87,7 +87,7 @@ class Journal:
         except BlockingIOError:
             self.close()
             raise JournalError(f"{path} is in use by another process") from None
-        except BaseException:
+        except (JournalError, OSError):
             self.close()
             raise
         folder = os.open(path.parent, os.O_RDONLY)

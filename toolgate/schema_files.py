@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from agents import retries
 from contracts import publishing
 from contracts.spec import Status
 from toolgate import promises
@@ -20,20 +21,25 @@ if TYPE_CHECKING:
 README = "README.md"
 TABLE_BEGIN = "<!-- tools: written by toolgate emit -->"
 TABLE_END = "<!-- /tools -->"
+CALLING = "docs/calling.md"
+CODES_BEGIN = "<!-- codes: written by toolgate emit -->"
+CODES_END = "<!-- /codes -->"
 DRAFT_LINE = "status=Status.DRAFT"
 ACTIVE_LINE = "status=Status.ACTIVE"
 
 
 def documents(specs: Iterable[ToolSpec], root: Path = ROOT) -> dict[str, str]:
-    """Every emitted file: the schemas, and the README with its table of tools."""
+    """Every emitted file: the schemas, the README with its tools, and what a loop does by code."""
     specs = tuple(specs)
     found = publishing.documents(specs)
-    readme = _text(root / README)
-    if readme is not None:
-        head, begin, rest = readme.partition(TABLE_BEGIN)
-        _, end, tail = rest.partition(TABLE_END)
-        if end:
-            found[README] = f"{head}{begin}\n{_table(specs)}\n{end}{tail}"
+    for path, begin, end, table in (
+        (README, TABLE_BEGIN, TABLE_END, _table(specs)),
+        (CALLING, CODES_BEGIN, CODES_END, "\n".join(retries.table())),
+    ):
+        page = _text(root / path)
+        if page is not None and begin in page and end in page:
+            head, _, rest = page.partition(begin)
+            found[path] = f"{head}{begin}\n{table}\n{end}{rest.partition(end)[2]}"
     return found
 
 

@@ -13,6 +13,7 @@ import pytest
 from typer.main import get_command
 
 from contracts import registry
+from contracts.errors import CODES
 from toolgate import schema_files
 from toolgate.cli import app
 from toolgate.project import ROOT
@@ -68,6 +69,13 @@ def test_make_targets_exist(page):
 def test_the_table_of_tools_is_the_emitted_one():
     documents = schema_files.documents(registry.specs())
     assert documents["README.md"] == (ROOT / "README.md").read_text("utf-8")
+
+
+def test_what_the_loop_does_about_each_code_is_the_emitted_table():
+    documents = schema_files.documents(registry.specs())
+    page = (ROOT / "docs" / "calling.md").read_text("utf-8")
+    assert documents["docs/calling.md"] == page
+    assert all(f"\n| {code} |" in page for code in CODES)
 
 
 def test_every_required_package_has_its_reason():
