@@ -45,6 +45,7 @@ ALLOWED = {
     },
     "infra": {"contracts", "infra", "aws_cdk", "constructs"},
     "agents": {
+        *OF_PYDANTIC,
         *("agents", "contracts", "boto3", "botocore", "itsdangerous"),
         *("anyio", "mcp", "mcp_types"),  # an extra, imported on use
     },
