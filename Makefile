@@ -73,6 +73,7 @@ bench: $(STAMP) ## Measure beside peers, as ratios from one run
 	@$(PY) -m benchmarks.search
 	@$(PY) -m benchmarks.patch
 	@$(PY) -m benchmarks.patch_repair
+	@$(PY) -m benchmarks.repair
 
 .PHONY: deploy
 deploy: $(STAMP) ## Deploy to your AWS account (STAGE=dev|prod, SURFACES, STACKS, ARGS for the CDK CLI)
