@@ -8,5 +8,6 @@ retries         the one retry policy: which failures are repeated, after what wa
 loop            works a session through: retries, hands errors to the model, stops for people
 journal         what the loop has sent, on disk before it is sent
 repair          asks a model again until its answer is a valid action
+langgraph       the tools for LangGraph and LangChain; needs langchain-core, an extra
 bedrock_local   plays a Bedrock agent: action groups from the template, exact events
 """

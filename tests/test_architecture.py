@@ -47,7 +47,7 @@ ALLOWED = {
     "agents": {
         *OF_PYDANTIC,
         *("agents", "contracts", "boto3", "botocore", "itsdangerous"),
-        *("anyio", "mcp", "mcp_types"),  # an extra, imported on use
+        *("anyio", "mcp", "mcp_types", "langchain_core"),  # extras, imported on use
     },
 }
 """What each package may import besides the standard library."""
