@@ -239,7 +239,14 @@ def _statements(stores: Stores) -> list[iam.PolicyStatement]:
     table, bucket = stores.approvals_table.table_arn, stores.approvals_bucket.bucket_arn
     return [
         _rows(table, REQUESTS, "dynamodb:ConditionCheckItem", "dynamodb:GetItem"),
-        _rows(table, DECISIONS, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"),
+        _rows(
+            table,
+            DECISIONS,
+            "dynamodb:BatchGetItem",
+            "dynamodb:GetItem",
+            "dynamodb:PutItem",
+            "dynamodb:Query",
+        ),
         _rows(table, EVENTS, "dynamodb:PutItem", "dynamodb:Query"),
         iam.PolicyStatement(actions=["dynamodb:Query"], resources=[f"{table}/index/{OPEN}"]),
         iam.PolicyStatement(

@@ -50,6 +50,8 @@ def list_approvals(
         return
     console = Console(highlight=False)
     console.print(terminal.table(listing, time.time(), console.width))
+    if listing["more"]:
+        typer.echo(f"There are more than these {len(listing['approvals'])}: older ones.", err=True)
 
 
 @app.command()

@@ -86,11 +86,18 @@ class Visit:
     def list(self) -> dict[str, Any]:
         """Every request of the last days."""
         now_ms = now()
-        found = [self._told(self._with_need(one)) for one in looking.listed(self._ledger, now_ms)]
+        requests, more = looking.listed(self._ledger, now_ms)
+        said = looking.decisions(self._ledger, requests)
+        found = [
+            looking.summary(
+                self._with_need(one), said.get(one.approval_id, rows.NOTHING), self._person, now_ms
+            )
+            for one in requests
+        ]
         still = {"pending": 0, "approved": 1}
         found.sort(key=lambda one: str(one["createdAt"]), reverse=True)
         found.sort(key=lambda one: still.get(one["state"], 2))
-        return {"me": self._person, "approvals": found}
+        return {"me": self._person, "approvals": found, "more": more}
 
     def show(self) -> dict[str, Any]:
         """One request."""

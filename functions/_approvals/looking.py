@@ -24,7 +24,7 @@ from functions._runtime.workspace import Workspace
 from functions._runtime.workspace.heads import WorkspaceName, log_key, parse_revision
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from functions._runtime.approvals.ledger import Ledger
     from functions._runtime.approvals.rows import Decision, Request
@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     from functions._runtime.workspace.store import Clock
 
 INDEX = "open"
-LISTED_MAX = 200
+LISTED_MAX = 1_000
 LISTED_MS = 7 * 86_400_000
 """How long after its first clock a request is still listed: it may wait to be acted on."""
+BATCH = 100
+"""What one BatchGetItem takes."""
 PART_CHARACTERS = 500_000
 BEFORE_MAX_BYTES = 1_000_000
 LOG_ROWS = 20
@@ -61,21 +63,48 @@ def summary(request: Request, decision: Decision, person: str, now_ms: int) -> d
     }
 
 
-def listed(ledger: Ledger, now_ms: int) -> Iterator[Request]:
-    """The requests of the last days, newest first; what is decided long ago is left out."""
-    with unavailable_on_failure():
-        page = ledger.dynamodb.query(
-            TableName=ledger.table,
-            IndexName=INDEX,
-            KeyConditionExpression="kind = :kind AND approveByMs > :since",
-            ExpressionAttributeValues={
-                ":kind": {"S": rows.KIND},
-                ":since": {"N": str(now_ms - LISTED_MS)},
-            },
-            ScanIndexForward=False,
-            Limit=LISTED_MAX,
-        )
-    return map(rows.read_request, page["Items"])
+def listed(ledger: Ledger, now_ms: int) -> tuple[list[Request], bool]:
+    """The requests of the last days, newest first, and whether there are more than these."""
+    asked: dict[str, Any] = {
+        "TableName": ledger.table,
+        "IndexName": INDEX,
+        "KeyConditionExpression": "kind = :kind AND approveByMs > :since",
+        "ExpressionAttributeValues": {
+            ":kind": {"S": rows.KIND},
+            ":since": {"N": str(now_ms - LISTED_MS)},
+        },
+        "ScanIndexForward": False,
+    }
+    found: list[Request] = []
+    while len(found) <= LISTED_MAX:
+        with unavailable_on_failure():
+            page = ledger.dynamodb.query(**asked)
+        found += map(rows.read_request, page["Items"])
+        if "LastEvaluatedKey" not in page:
+            break
+        asked["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+    return found[:LISTED_MAX], len(found) > LISTED_MAX
+
+
+def decisions(ledger: Ledger, requests: list[Request]) -> dict[str, Decision]:
+    """What people have said about each of the requests, by its id."""
+    found: dict[str, Decision] = {}
+    for start in range(0, len(requests), BATCH):
+        wanted: Any = {
+            ledger.table: {
+                "Keys": [
+                    rows.decision_key(one.approval_id) for one in requests[start : start + BATCH]
+                ],
+                "ConsistentRead": True,
+            }
+        }
+        while wanted:
+            with unavailable_on_failure():
+                answer = ledger.dynamodb.batch_get_item(RequestItems=wanted)
+            for row in answer["Responses"].get(ledger.table, []):
+                found[row["id"]["S"]] = rows.read_decision(row)
+            wanted = answer.get("UnprocessedKeys")
+    return found
 
 
 def votes(ledger: Ledger, approval_id: str) -> list[dict[str, Any]]:
@@ -146,8 +175,17 @@ def heads(ledger: Ledger, approval_id: str) -> list[dict[str, Any]]:
         for page in pages:
             for one in page.get("Contents", []):
                 with ledger.s3.get_object(Bucket=ledger.bucket, Key=one["Key"])["Body"] as body:
-                    found.append(json.loads(body.read()))
-    return sorted(found, key=lambda head: int(head["n"]))
+                    found.append(_head(one["Key"], body.read()))
+    return found
+
+
+def _head(key: str, data: bytes) -> dict[str, Any]:
+    """A published hash; an audit must tell of one that cannot be read, so it is no error here."""
+    try:
+        head = json.loads(data)
+        return {"n": head["n"], "hash": head["hash"]}
+    except (KeyError, TypeError, ValueError):
+        return {"n": None, "hash": None, "key": key[:200]}
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from contracts.issues import issues, select
 from contracts.spec import Approval
 from functions._runtime import aws, events, keys, telemetry
 from functions._runtime.approvals.asking import askable, gate_for, refuse_unaskable
+from functions._runtime.approvals.people import requester
 from functions._runtime.call import Call
 from functions._runtime.caller import Caller, Presented, authorise
 from functions._runtime.commit import RecordedEffect, rendered
@@ -190,7 +191,12 @@ class Pipeline:
             return attempt.answer
 
         key = request.idempotency_key  # type: ignore[attr-defined]
-        asked = Request(call.caller.tenant, key, fingerprint(self.spec, request))
+        said = fingerprint(self.spec, request)
+        if self.spec.approval is Approval.DUAL:
+            # A refusal is of one person's request: another's identical call is another call, so
+            # that nobody's answer completes somebody else's record.
+            said = f"{said}:{requester(call.caller)}"
+        asked = Request(call.caller.tenant, key, said)
         return self._guarded(call.settings).run(asked, attempt, body)
 
     def _protection(self, caller: Caller, stage: Settings) -> Protection:

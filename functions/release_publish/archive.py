@@ -6,6 +6,7 @@ Files are stored as they are, because two builds of zlib may compress the same b
 from __future__ import annotations
 
 import io
+import unicodedata
 import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -49,7 +50,25 @@ def link_that_leaves(members: Iterable[Member]) -> str | None:
     Links are followed as an unpacked archive would, one through another.
     """
     links = {member.path: member.data for member in members if member.kind == "symlink"}
-    return next((path for path in sorted(links) if _leaves(path, links)), None)
+    folded = {_fold(path): target for path, target in links.items()}
+    return next((path for path in sorted(links) if _leaves(path, folded)), None)
+
+
+def twins(paths: Iterable[str]) -> str | None:
+    """The first path that some file system would take for another one of them."""
+    seen: dict[str, str] = {}
+    for path in paths:
+        parts = path.split("/")
+        for end in range(1, len(parts) + 1):
+            part = "/".join(parts[:end])
+            if seen.setdefault(_fold(part), part) != part:
+                return path
+    return None
+
+
+def _fold(path: str) -> str:
+    """A path as file systems compare it that tell neither case nor Unicode form apart."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
 def _leaves(path: str, links: Mapping[str, bytes]) -> bool:
@@ -65,7 +84,7 @@ def _leaves(path: str, links: Mapping[str, bytes]) -> bool:
         if part in {"", "."}:
             continue
         place.append(part)
-        target = links.get("/".join(place))
+        target = links.get(_fold("/".join(place)))
         if target is None:
             continue
         followed += 1

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from contracts.errors import ConflictError, TooLargeError
 from contracts.types import path_problem
-from functions.release_publish.archive import Member, link_that_leaves
+from functions.release_publish.archive import Member, link_that_leaves, twins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +41,13 @@ def contents(snapshot: Snapshot) -> list[Member]:
             f"the revision holds more than {FILES_MAX} files",
             limit=FILES_MAX,
             actual=len(entries),
+        )
+    if path := twins(path for path, _, _ in entries):
+        raise ConflictError(
+            "a path differs from another only in case or unicode form: it cannot be unpacked "
+            "everywhere",
+            code="UNSAFE_NAME",
+            path=path,
         )
     members = _read(snapshot, entries)
     if path := link_that_leaves(members):

@@ -11,10 +11,11 @@ from `Effect.consume` again, finds the zip, writes the same manifest or finds it
 
 from __future__ import annotations
 
+import json
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from contracts.errors import UnavailableError
+from contracts.errors import ConflictError, UnavailableError
 from contracts.release_publish.v1 import Input, Output
 from functions._runtime import aws
 from functions._runtime.effect import PreconditionFailedError
@@ -31,7 +32,7 @@ from functions.release_publish.releases import Releases
 
 if TYPE_CHECKING:
     from functions._runtime.call import Call
-    from functions._runtime.effect import Effect
+    from functions._runtime.effect import Approved, Effect
 
 
 def publish(request: Input, call: Call) -> Output:
@@ -44,6 +45,7 @@ def publish(request: Input, call: Call) -> Output:
         raise RuntimeError("a release is published inside a claimed call only")
     release = release_id(call.effect.operation)
     releases = Releases(aws.s3(), call.settings.releases_bucket)
+    _refuse_another(releases, manifest_key(release), call.effect.approve())
     artifact = _staged(releases, artifact_key(release, request.revision), request, call)
     output = Output(
         release_id=release,
@@ -61,6 +63,19 @@ def publish(request: Input, call: Call) -> Output:
     )
     _complete(call.effect, output)
     return output
+
+
+def _refuse_another(releases: Releases, key: str, approved: Approved) -> None:
+    """Raise ConflictError where this key has made a release before, by another approval.
+
+    A key is free again after a day, the release that it made is for good; and what cannot be
+    published shall not use an approval up.
+    """
+    found = releases.find(key)
+    if found is not None and json.loads(found)["approval"]["id"] != approved.approval_id:
+        raise ConflictError(
+            "this idempotencyKey has made another release: take a new one", code="ALREADY_RELEASED"
+        )
 
 
 def _staged(releases: Releases, key: str, request: Input, call: Call) -> Artifact:

@@ -63,10 +63,11 @@ class Approval(Summary):
 
 
 class Listing(TypedDict):
-    """Who asks, and what there is: open ones first, newest first."""
+    """Who asks, and what there is: open ones first, newest first. `more`: not all are here."""
 
     me: str
     approvals: list[Summary]
+    more: bool
 
 
 class Shown(TypedDict):

@@ -118,7 +118,8 @@ class ApprovalsPage:
             ("Waiting for others", others),
             ("Decided", [one for one in found if not one["mayVote"] and not _is_open(one)]),
         ]
-        return self._rendered("list.html", me=listing["me"], groups=groups)
+        more = listing["more"]
+        return self._rendered("list.html", me=listing["me"], groups=groups, more=more)
 
     def _show(self, request: Request, id_: str) -> Response:
         seen = review(self._client, id_)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 ROOT = "/repoRoot"
 """Names a workspace and no file of it."""
-PATHS_MAX = 20
-WORD_MAX = 200
+PATHS_MAX = 10
+WORD_MAX = 120
 """Of what a list of requests shows; the whole is a click away."""
 
 
@@ -62,6 +62,7 @@ def gate_for(spec: ToolSpec, request: Contract, call: Call, operation: str) -> G
         major=spec.major,
         fingerprint=fingerprint_of(text),
         key=request.idempotency_key,  # type: ignore[attr-defined]
+        agent=person(call.caller.agent or ""),
     )
     asking = Asking(
         binding=binding,
@@ -93,7 +94,7 @@ def gate_for(spec: ToolSpec, request: Contract, call: Call, operation: str) -> G
 def subject(spec: ToolSpec, given: Mapping[str, Any]) -> dict[str, Any]:
     """What a call is about, for a list: its short texts, and the paths that it names.
 
-    `{"repoRoot": …, "paths": [at most 20], "more": how many are not shown}`
+    `{"repoRoot": …, "paths": [at most 10], "more": how many are not shown}`
     """
     pointers = [pointer for pointer, _ in spec.path_rules if pointer != ROOT]
     paths = [str(value)[:WORD_MAX] for one in pointers for _, value in select(given, one)]

@@ -7,6 +7,7 @@ broken, so the hash of each event is published as well, where it is written once
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -95,17 +96,20 @@ def problems(
         if event.n != place:
             found.append(f"event {place} is missing: event {event.n} stands in its place")
             break
-        if event.hash != value.get("hash"):
-            found.append(f"event {place} was edited: it has another hash than it says")
+        # All of it, to the letter: a hash of what was read would not see what reading passes over.
+        if json.dumps(event.as_dict(), sort_keys=True) != json.dumps(value, sort_keys=True):
+            found.append(f"event {place} was edited: it is not what its hash is of")
         if event.previous != previous:
             found.append(f"event {place} does not follow from what stands before it")
         previous = event.hash
     if not events:
         found.append("there are no events at all")
     for head in heads:
-        if head["n"] not in hashes:
+        if not isinstance(head, dict) or type(head.get("n")) is not int:
+            found.append("a published hash cannot be read")
+        elif head["n"] not in hashes:
             found.append(f"event {head['n']} was published and is gone")
-        elif hashes[head["n"]] != head["hash"]:
+        elif hashes[head["n"]] != head.get("hash"):
             found.append(f"event {head['n']} is not the one that was published")
     return found
 
@@ -114,4 +118,5 @@ def unpublished(
     events: Sequence[Mapping[str, Any]], heads: Sequence[Mapping[str, Any]]
 ) -> list[int]:
     """The events whose hash stands nowhere else: of these alone nobody could tell a loss."""
-    return sorted({int(event["n"]) for event in events} - {int(head["n"]) for head in heads})
+    known = {head.get("n") for head in heads if isinstance(head, dict)}
+    return sorted({int(event["n"]) for event in events} - known)

@@ -134,20 +134,24 @@ class Gate:
         request = self._ledger.request(self._id)
         if request is None:
             request = self._open()
-        if not request.paged:
-            self._tell(request)
         decision = self._ledger.decision(self._id)
-        asked = self._asking.binding.fingerprint
-        if (request.approval_id, request.fingerprint) != (self._id, asked) or not decision.fits(
-            request
-        ):
-            raise InternalError("what is stored of the approval is not what was asked")
+        self._refuse_another(request, decision)
         state = state_of(request, decision, self._now_ms())
+        if state == "pending" and not request.paged:
+            self._tell(request)
         if resuming and request.consumed_by == self._asking.operation:
             state = "approved"
         if state != "approved":
             raise self._refusal(state, request, decision)
         return request, Approved(self._id, request.requester, tuple(sorted(decision.approvers)))
+
+    def _refuse_another(self, request: Request, decision: Decision) -> None:
+        """Raise InternalError if what is stored is not what this call asks, or who asks agreed."""
+        binding, barred = self._asking.binding, set(self._asking.excluded)
+        asked = (self._id, binding.fingerprint, binding.requester)
+        stored = (request.approval_id, request.fingerprint, request.requester)
+        if stored != asked or not decision.fits(request) or barred & {*decision.approvers}:
+            raise InternalError("what is stored of the approval is not what was asked")
 
     def _refusal(self, state: State, request: Request, decision: Decision) -> ToolError:
         if state == "pending":
@@ -258,6 +262,7 @@ class Gate:
         bound = {
             ":id": {"S": self._id},
             ":fingerprint": {"S": self._asking.binding.fingerprint},
+            ":requester": {"S": self._asking.binding.requester},
         }
         table = self._ledger.table
         use = {
@@ -265,7 +270,8 @@ class Gate:
             "Key": rows.request_key(self._id),
             "UpdateExpression": "SET consumedBy = :operation, consumedMs = :now",
             "ConditionExpression": (
-                "id = :id AND fingerprint = :fingerprint AND attribute_not_exists(consumedBy)"
+                "id = :id AND fingerprint = :fingerprint AND requester = :requester "
+                "AND attribute_not_exists(consumedBy)"
             ),
             "ExpressionAttributeValues": {
                 **bound,
@@ -278,7 +284,8 @@ class Gate:
             "Key": rows.decision_key(self._id),
             "ConditionExpression": (
                 "id = :id AND fingerprint = :fingerprint AND #state = :approved "
-                "AND executeByMs > :now AND size(approvers) >= :need"
+                "AND executeByMs > :now AND size(approvers) >= :need "
+                "AND NOT contains(approvers, :requester)"
             ),
             "ExpressionAttributeNames": {"#state": "state"},
             "ExpressionAttributeValues": {

@@ -39,6 +39,8 @@ class Binding:
     major: int
     fingerprint: str
     key: str
+    agent: str | None = None
+    """Who acts for the requester: another one is another request, of which it may not decide."""
 
     @property
     def approval_id(self) -> str:
@@ -50,6 +52,7 @@ class Binding:
             f"{self.tool}@{self.major}",
             self.fingerprint,
             self.key,
+            *([self.agent] if self.agent else []),
         ]
         return f"apr_{hashlib.sha256(canonical(said).encode()).hexdigest()[:32]}"
 

@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from functions._runtime import aws
 from functions._runtime.approvals.chain import problems, unpublished
+from tests.conftest import APPROVALS_BUCKET
 from tests.functions.counter import count
 from tests.people import ALICE, BOB, delete_row, edit_row, pending, rows
 
@@ -69,7 +71,7 @@ def edited(row, **changes):
 def test_an_edited_event_shows(done):
     edited(rows("AUD", done)[1], by="mallory")
     assert found(done) == [
-        "event 2 was edited: it has another hash than it says",
+        "event 2 was edited: it is not what its hash is of",
         "event 3 does not follow from what stands before it",
         "event 2 is not the one that was published",
     ]
@@ -102,6 +104,21 @@ def test_events_of_another_approval_show(done, gated):
     other = pending(gated.call(idempotencyKey="key-87654321"))
     body = audited(other)
     assert problems(done, body["events"], []) != []
+
+
+@pytest.mark.parametrize("changes", [{"atMs": "7"}, {"n": 2.0}, {"note": "mallory"}])
+def test_an_event_that_reads_the_same_and_is_not_shows(done, changes):
+    row = rows("AUD", done)[1]
+    if "atMs" in changes:
+        changes = {"atMs": str(json.loads(row["event"]["S"])["atMs"])}
+    edited(row, **changes)
+    assert "event 2 was edited: it is not what its hash is of" in found(done)
+
+
+def test_a_published_hash_that_cannot_be_read_is_told(done):
+    key = f"heads/{done}/x.json"
+    aws.s3().put_object(Bucket=APPROVALS_BUCKET, Key=key, Body=b"junk")
+    assert found(done) == ["a published hash cannot be read"]
 
 
 def test_an_event_that_cannot_be_read_shows(done):

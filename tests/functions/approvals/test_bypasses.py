@@ -7,6 +7,7 @@ from threading import Barrier, Thread
 
 import pytest
 
+from functions._approvals import looking
 from functions._runtime import aws
 from functions._runtime.approvals import rows as stored
 from tests.conftest import APPROVALS_TABLE, APPROVER_ROLE
@@ -51,9 +52,37 @@ def test_another_key_is_another_request(gated, approved):
     assert count() == 0
 
 
-@pytest.mark.parametrize("agent", [Agent("erin"), Agent("dana", tenant="other")])
-def test_another_requester_or_tenant_is_another_request(gated, approved, agent):
-    assert pending(gated.call(agent)) != approved
+def test_another_tenant_is_another_request(gated, approved):
+    assert pending(gated.call(Agent("dana", tenant="other"))) != approved
+    assert count() == 0
+
+
+def test_another_requester_has_another_request_and_never_the_same_key(gated, approved):
+    assert code(gated.call(Agent("erin"))) == "IDEMPOTENCY_CONFLICT"
+    assert pending(gated.call(Agent("erin"), idempotencyKey="key-87654321")) != approved
+    assert count() == 0
+
+
+def test_what_one_requester_is_denied_is_not_another_ones_answer(gated, approved):
+    other = pending(gated.call(Agent("erin"), idempotencyKey="key-87654321"))
+    CAROL.deny(other)
+    assert code(gated.call(Agent("erin"), idempotencyKey="key-87654321")) == "APPROVAL_DENIED"
+    assert code(gated.call()) == "OK"
+
+
+def test_the_agent_that_carries_it_out_is_not_one_of_those_who_agreed(gated, approved):
+    assert pending(gated.call(Agent("dana", name="bob"))) != approved
+    assert count() == 0
+
+
+def test_a_request_that_was_forged_for_another_requester_is_of_no_use(gated):
+    approval_id = pending(gated.call())
+    edit_row(stored.request_key(approval_id), requester={"S": "zoe"}, excluded={"SS": ["zoe"]})
+    Person("dana").approve(approval_id)
+    ALICE.approve(approval_id)
+    assert code(gated.call()) == "INTERNAL"
+    edit_row(stored.request_key(approval_id), requester={"S": "dana"}, excluded={"SS": ["zoe"]})
+    assert code(gated.call()) == "INTERNAL"
     assert count() == 0
 
 
@@ -160,6 +189,17 @@ def test_an_approval_of_too_few_is_none(gated):
     edit_row(stored.request_key(approval_id), need={"N": "1"})
     assert ALICE.approve(approval_id)["state"] == "pending"
     assert code(gated.call()) == "APPROVAL_PENDING"
+
+
+def test_no_request_is_left_out_of_the_list_in_silence(gated, monkeypatch):
+    ids = {pending(gated.call(idempotencyKey=f"key-1234567{n}")) for n in range(4)}
+    status, body = ALICE.get()
+    assert {one["approvalId"] for one in body["approvals"]} == ids
+    assert (status, body["more"]) == (200, False)
+    monkeypatch.setattr(looking, "LISTED_MAX", 3)
+    _, body = ALICE.get()
+    assert len(body["approvals"]) == 3
+    assert body["more"] is True
 
 
 def test_of_sixteen_votes_at_once_exactly_two_count(gated):

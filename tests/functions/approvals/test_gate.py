@@ -61,6 +61,18 @@ def test_people_who_could_not_be_told_are_told_when_the_call_is_repeated(gated, 
     assert len(pages()) == 1
 
 
+def test_nobody_is_told_of_what_is_decided_already(gated, monkeypatch):
+    def silent(**_):
+        raise aws.sns().exceptions.InternalErrorException({"Error": {}}, "Publish")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(aws.sns(), "publish", silent)
+        approval_id = pending(gated.call())
+    CAROL.deny(approval_id)
+    assert gated.code() == "APPROVAL_DENIED"
+    assert pages() == []
+
+
 def test_one_denial_is_final_and_its_reason_arrives_as_data(gated):
     approval_id = pending(gated.call())
     ALICE.approve(approval_id)

@@ -93,6 +93,8 @@ def test_a_link_that_stays_inside_is_taken(members):
         (links(a=b"C:/x"), "a"),
         (links(a=b"b", b=b"a"), "a"),
         (links(a=b"a"), "a"),
+        # Where names fold, q/B is q/b, which leads up.
+        ([*links(q__b=b"..", esc=b"q/B/../etc"), Member("q/etc", "file", b"")], "esc"),
         # Read as text, w stays inside; followed through z, it does not.
         (links(d__e__z=b"../..", w=b"d/e/z/.."), "w"),
     ],

@@ -120,20 +120,20 @@ def test_a_denied_release_leaves_nothing(stage):
     assert stage.listed() == []
 
 
-def test_a_manifest_that_says_something_else_is_left_alone_and_is_our_fault(stage):
+def test_a_key_that_made_a_release_makes_no_other_and_uses_no_approval_up(stage):
     stage.agreed()
     release = stage.call()["releaseId"]
     aws.dynamodb().delete_item(
         TableName=IDEMPOTENCY_TABLE,
         Key={"id": {"S": f"release.publish@{release.replace('-', '#')}"}},
     )
-    stage.agreed(version="1.4.1")
+    approval_id = stage.agreed(version="1.4.1")
     before = stage.writes()
     answer = stage.call(version="1.4.1")
-    assert (code(answer), answer["error"]["details"]) == ("INTERNAL", {"keySpent": False})
+    assert code(answer) == "CONFLICT"
+    assert answer["error"]["details"] == {"code": "ALREADY_RELEASED", "keySpent": True}
     assert stage.writes() == before
-    again = stage.call(version="1.4.1")
-    assert code(again) == "INTERNAL"
+    assert ALICE.show(approval_id)["state"] == "approved"
 
 
 @pytest.mark.parametrize(
@@ -145,6 +145,8 @@ def test_a_manifest_that_says_something_else_is_left_alone_and_is_our_fault(stag
         ({b"a\xff": (FILE, b"")}, {"code": "UNSAFE_NAME", "path": "a\\xff"}),
         ({b"a\\b": (FILE, b"")}, {"code": "UNSAFE_NAME", "path": "a\\b"}),
         ({b"d/a\nb": (FILE, b"")}, {"code": "UNSAFE_NAME", "path": "d/a\nb"}),
+        ({b"d/A": (FILE, b""), b"d/a": (FILE, b"")}, {"code": "UNSAFE_NAME", "path": "d/a"}),
+        ({b"D/x": (FILE, b""), b"d/y": (FILE, b"")}, {"code": "UNSAFE_NAME", "path": "d/y"}),
     ],
 )
 def test_a_tree_that_cannot_be_unpacked_everywhere_is_a_conflict(stage, files, details):
