@@ -254,6 +254,9 @@ class _People:
         approval_id = answer["error"].get("details", {}).get("approvalId")
         if answer["error"]["code"] != "APPROVAL_PENDING" or approval_id in self.asked:
             return
+        if not any(page["approvalId"] == approval_id for page in pages()):
+            # Who was not told decides nothing; the next attempt tells them.
+            return
         self.asked.add(approval_id)
         self.injector.paused = True
         if self.scenario.code == "APPROVAL_DENIED":
