@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import shutil
 from functools import cache
@@ -69,11 +70,14 @@ def templates(new_app, tree, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def resources(templates):
-    """Gives the resources of a type in a stack: their properties by logical id."""
+    """Gives the resources of a type in a stack: their properties by logical id.
+
+    A copy each time: what a test takes out of one must still be there for the next.
+    """
 
     def of(stage, stack, kind):
         return {
-            name: found.get("Properties", {})
+            name: copy.deepcopy(found.get("Properties", {}))
             for name, found in templates(stage)[stack]["Resources"].items()
             if found["Type"] == kind
         }
