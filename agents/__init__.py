@@ -2,6 +2,7 @@
 
 events          the events that each surface sends, and the answer inside what comes back
 targets         where a call goes: a deployed Lambda, or a handler in this process
+attempts        one sending whose every end is an answer, for what must answer a model
 mcp_calls       what an MCP server sends for a call, and what it answers
 mcp_server      an MCP server of the tools, over stdio or HTTP; needs the SDK, an extra
 retries         the one retry policy: which failures are repeated, after what wait, until when

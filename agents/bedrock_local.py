@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from agents import events
 from agents.retries import Means, Policy, Retries, is_fault, reaction
 from agents.targets import InvocationError, invoke, unsent
+from agents.turns import Choice
 from contracts import registry
 from contracts.errors import ToolError
 
@@ -26,14 +27,6 @@ if TYPE_CHECKING:
 
 class TemplateError(ValueError):
     """The template holds no agent that could be played; the message says what is missing."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What the model decided: a tool, by its operation's name, and its arguments."""
-
-    tool: str
-    arguments: dict[str, Any]
 
 
 @dataclass(frozen=True)

@@ -14,20 +14,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import logging
 from typing import TYPE_CHECKING, Any, Literal
 
-from botocore.exceptions import BotoCoreError, ClientError
-
-from agents import events
-from agents.mcp_calls import TokenError
+from agents.attempts import attempt
 from agents.retries import Means, Policy, Retries
-from agents.targets import InvocationError, unsent
+from agents.targets import unsent
 from contracts import registry, results
 from contracts.dialects import langchain
 from contracts.dialects.targets import KEY, VERSION
 from contracts.errors import (
-    ForbiddenError,
     InvalidArgumentsError,
     OutcomeUnknownError,
     ToolError,
@@ -46,11 +41,6 @@ if TYPE_CHECKING:
 Names = Literal["both", "versioned", "bare"]
 """Which names tools go by: `orders_lookup_v1`, `orders_lookup` for the newest version, or both."""
 
-HTTP_FORBIDDEN = 403
-HTTP_SERVER_ERROR = 500
-
-_log = logging.getLogger(__name__)
-
 
 class MissingExtraError(ImportError):
     """LangChain is not installed; the message says what to install."""
@@ -68,7 +58,7 @@ def make_tools(
     """The tools as LangChain's `BaseTool`s, for `bind_tools` and `ToolNode`.
 
     `token` is asked before each attempt and gives a caller token; it may raise
-    `agents.mcp_calls.TokenError`. The artifact of a `ToolMessage` is the whole result.
+    `agents.attempts.TokenError`. The artifact of a `ToolMessage` is the whole result.
 
     Raises MissingExtraError without langchain-core.
     """
@@ -150,30 +140,12 @@ class Calls:
         retries = Retries(self._policy, self._means)
         doubt = False
         while True:
-            answer = self._once(spec, sent)
+            answer = attempt(self._target, spec, sent, self._token)
             doubt = doubt or answer is None or _code(answer) == "IN_PROGRESS"
             wait_ms = retries.wait_ms(answer)
             if wait_ms is None:
                 return _final(spec, answer, doubt=doubt)
             self._means.sleep_ms(wait_ms)
-
-    def _once(self, spec: ToolSpec, sent: dict[str, Any]) -> Result | None:
-        """What one attempt brought; None if nothing came, so that it may have happened."""
-        try:
-            token = self._token() if self._token else None
-            event = events.build(spec, sent, "direct", token=token)
-            return events.unwrap(self._target.send(spec, event))
-        except TokenError as error:
-            _log.warning("%s: %s", spec.model_name, error)
-            return unsent(spec, UnavailableError("there is no caller token now"))
-        except ClientError as error:
-            _log.warning("%s: %s", spec.model_name, error)
-            refusal = _refusal(error)
-            return unsent(spec, refusal) if refusal else None
-        except (BotoCoreError, InvocationError, ValueError) as error:
-            # ValueError: what came is no result.
-            _log.warning("%s: %s", spec.model_name, error)
-            return None
 
 
 def _final(spec: ToolSpec, answer: Result | None, *, doubt: bool) -> Result:
@@ -196,16 +168,6 @@ def _settles(answer: Result | None) -> bool:
 
 def _code(answer: Result) -> str | None:
     return None if answer["ok"] else answer["error"]["code"]
-
-
-def _refusal(error: ClientError) -> ToolError | None:
-    """What to tell of a call that Lambda has not let in; None if it may have run."""
-    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", HTTP_SERVER_ERROR)
-    if status >= HTTP_SERVER_ERROR:
-        return None
-    if status == HTTP_FORBIDDEN:
-        return ForbiddenError("this agent may not call the tool", reason="INVOKE_REFUSED")
-    return UnavailableError("the tool takes no calls now; nothing was done")
 
 
 def _invalid(path: str, problem: str, expected: Any) -> InvalidArgumentsError:

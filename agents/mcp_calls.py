@@ -9,18 +9,15 @@ had given it.
 from __future__ import annotations
 
 import json
-import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import BotoCoreError, ClientError
-
-from agents import events
-from agents.targets import InvocationError, unsent
+from agents.attempts import attempt
+from agents.targets import unsent
 from contracts import results
 from contracts.dialects import mcp
 from contracts.dialects.targets import KEY, VERSION
-from contracts.errors import ForbiddenError, InvalidArgumentsError, ToolError, UnavailableError
+from contracts.errors import InvalidArgumentsError, ToolError, UnavailableError
 from contracts.issues import issue
 from contracts.spec import RESERVED_ARGUMENTS
 
@@ -30,15 +27,6 @@ if TYPE_CHECKING:
     from agents.targets import Target
     from contracts.results import Result
     from contracts.spec import ToolSpec
-
-HTTP_FORBIDDEN = 403
-HTTP_SERVER_ERROR = 500
-
-_log = logging.getLogger(__name__)
-
-
-class TokenError(RuntimeError):
-    """No caller token can be had now; the message says why and holds no secret."""
 
 
 class NoSuchToolError(LookupError):
@@ -99,7 +87,8 @@ class Tools:
     """The tools of one server: `specs` at `target`, called as whom `token` says.
 
     `token` is asked before each call and gives a caller token, or None for what the stage binds to
-    direct calls; it may raise TokenError.
+    direct calls; it may raise
+    agents.attempts.TokenError.
     """
 
     def __init__(
@@ -131,34 +120,10 @@ class Tools:
     def _result(
         self, spec: ToolSpec, arguments: Mapping[str, Any], meta: Mapping[str, Any]
     ) -> Result:
-        """The tool's result, or a failure if it gave none. Raises ToolError if nothing was sent."""
+        """The tool's result, or a failure if it gave none. Raises InvalidArgumentsError."""
         sent = completed(spec, arguments, meta)
-        try:
-            event = events.build(spec, sent, "direct", token=self._token())
-        except TokenError as error:
-            _log.warning("%s: %s", spec.model_name, error)
-            raise UnavailableError("there is no caller token now; nothing was sent") from None
-        try:
-            return events.unwrap(self._target.send(spec, event))
-        except ClientError as error:
-            _log.warning("%s: %s", spec.model_name, error)
-            if refusal := _refusal(error):
-                raise refusal from None
-            return _unanswered(spec)
-        except (BotoCoreError, InvocationError, ValueError) as error:
-            # What has no answer may have happened; what is no answer (ValueError) as well.
-            _log.warning("%s: %s", spec.model_name, error)
-            return _unanswered(spec)
-
-
-def _refusal(error: ClientError) -> ToolError | None:
-    """What to tell of a call that Lambda has not let in; None if it may have run."""
-    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", HTTP_SERVER_ERROR)
-    if status >= HTTP_SERVER_ERROR:
-        return None
-    if status == HTTP_FORBIDDEN:
-        return ForbiddenError("this server may not call the tool", reason="INVOKE_REFUSED")
-    return UnavailableError("the tool takes no calls now; nothing was done")
+        answer = attempt(self._target, spec, sent, self._token)
+        return _unanswered(spec) if answer is None else answer
 
 
 def _unanswered(spec: ToolSpec) -> Result:

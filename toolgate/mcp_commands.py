@@ -13,7 +13,8 @@ import typer
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import ValidationError
 
-from agents.mcp_calls import TokenError, Tools
+from agents.attempts import TokenError
+from agents.mcp_calls import Tools
 from agents.mcp_server import LOOPBACK, PATH, http_application, make_server, serve_stdio
 from agents.session import IssueError, issue, read_keys
 from agents.targets import LambdaTarget

@@ -8,9 +8,10 @@ import json
 import pytest
 
 from agents import events
-from agents.bedrock_local import BedrockAgent, Choice, TemplateError, operations
+from agents.bedrock_local import BedrockAgent, TemplateError, operations
 from agents.retries import Means, Policy
 from agents.targets import InvocationError
+from agents.turns import Choice
 from contracts import registry
 from contracts.dialects import bedrock
 from contracts.errors import CODES

@@ -1,83 +1,41 @@
-"""The tools in LangGraph: what is sent for a model's call, and graphs that call, fail and resume.
-
-Handlers run in process on moto. What needs LangGraph (`requirements-extras.txt`) is long.
-"""
+"""What is sent for a call of LangGraph's model, and what it is told: without LangGraph."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-import re
 import sys
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from botocore.exceptions import ClientError, NoCredentialsError
 from jsonschema import Draft202012Validator
 
 from agents import langgraph
+from agents.attempts import TokenError
 from agents.events import AnswerError
 from agents.langgraph import Calls, MissingExtraError, completed, document, key_of, offered
-from agents.mcp_calls import TokenError
 from agents.retries import Means, Policy
 from agents.targets import InProcessTarget, InvocationError
 from contracts import registry
 from contracts.dialects import emitted, langchain
 from contracts.errors import InvalidArgumentsError
-from tests.people import ALICE, BOB, Agent, clear_bucket, clear_pages, make_keys
+from tests.agents.graphs import (
+    CALL,
+    CHANGE,
+    ORDERS,
+    PATCH,
+    READ,
+    ROOT,
+    THREAD,
+    Scripted,
+)
 
-PATCH, WRITE = registry.find("apply_patch_v2"), registry.find("write_file_v1")
-ORDERS, READ = registry.find("orders_lookup_v1"), registry.find("read_file_v1")
-ROOT = "/workspace/graph"
-ROOT_OF_PROJECT = Path(__file__).parents[2]
-FLOW = ".github/workflows/ci.yml"
-ORDER = {"order_id": "ORD-1234", "status": "paid", "items_count": 3, "total_amount": 129.95}
-CHANGE = {
-    "repoRoot": ROOT,
-    "files": [{"path": "a.txt", "mode": "replace_full", "content": "two\n"}],
-}
-THREAD, CALL = "thread-1", "call_1"
 THREE = Policy(attempts_max=3)
-each_way = pytest.mark.parametrize("way", ["sync", "async"])
 
 
 def means(waits=None):
     """Time that stands still, and waits that are written down."""
     noted = waits if waits is not None else []
     return Means(elapsed_ms=lambda: 0, sleep_ms=noted.append, uniform=lambda low, _: low)
-
-
-class Scripted:
-    """A target that answers, or raises, one thing after the other, and keeps what it was sent."""
-
-    def __init__(self, *answers):
-        self.answers, self.sent = list(answers), []
-
-    def send(self, spec, event):
-        self.sent.append(event.payload)
-        answer = self.answers.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-
-class Counting(InProcessTarget):
-    """The handlers; keeps what they were sent, and dies after the calls it is told to."""
-
-    def __init__(self, *, dies_after=()):
-        self.sent, self.dies_after = [], list(dies_after)
-
-    def send(self, spec, event):
-        self.sent.append(event.payload)
-        answer = super().send(spec, event)
-        if len(self.sent) in self.dies_after:
-            raise ProcessDiedError
-        return answer
-
-
-class ProcessDiedError(BaseException):
-    """The harness's own process is gone: nothing handles that."""
 
 
 def failing(code, *, retryable, **details):
@@ -242,259 +200,3 @@ def test_without_langchain_one_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "langchain_core", None)
     with pytest.raises(MissingExtraError, match="pip install 'langgraph"):
         langgraph.make_tools([ORDERS], InProcessTarget())
-
-
-def call(name, arguments, call_id=CALL):
-    return {"name": name, "args": arguments, "id": call_id, "type": "tool_call"}
-
-
-def scripted(*turns):
-    """A model that says `turns`, each a list of calls, then "done"; no network.
-
-    What it has said is read off the messages, so that a resumed graph goes on where it was.
-    """
-    from langchain_core.language_models.chat_models import BaseChatModel
-    from langchain_core.messages import AIMessage
-    from langchain_core.outputs import ChatGeneration, ChatResult
-    from langchain_core.utils.function_calling import convert_to_openai_tool
-
-    class Model(BaseChatModel):
-        shown: list = []  # noqa: RUF012  (a field of pydantic's)
-
-        @property
-        def _llm_type(self):
-            return "scripted"
-
-        def bind_tools(self, tools, **_):
-            self.shown = [convert_to_openai_tool(tool)["function"] for tool in tools]
-            return self
-
-        def _generate(self, messages, stop=None, run_manager=None, **_):
-            said = sum(isinstance(message, AIMessage) for message in messages)
-            calls = turns[said] if said < len(turns) else []
-            known = {one["name"] for one in self.shown}
-            assert {one["name"] for one in calls} <= known
-            answer = AIMessage("" if calls else "done", tool_calls=calls)
-            return ChatResult(generations=[ChatGeneration(message=answer)])
-
-    return Model()
-
-
-def graph_of(tools, *turns, saver=None):
-    """An agent's graph on a scripted model."""
-    from langgraph.graph import START, MessagesState, StateGraph
-    from langgraph.prebuilt import ToolNode, tools_condition
-
-    model = scripted(*turns).bind_tools(tools)
-    builder = StateGraph(MessagesState)
-    builder.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
-    builder.add_node("tools", ToolNode(tools))
-    builder.add_edge(START, "model")
-    builder.add_conditional_edges("model", tools_condition)
-    builder.add_edge("tools", "model")
-    return builder.compile(checkpointer=saver)
-
-
-GO = {"messages": [("user", "go")]}
-CONFIG = {"configurable": {"thread_id": THREAD}}
-
-
-def run(graph, way, given=GO, config=CONFIG):
-    """The tool messages that a run ends with."""
-    if way == "sync":
-        state = graph.invoke(given, config)
-    else:
-        state = asyncio.run(graph.ainvoke(given, config))
-    assert state["messages"][-1].content == "done"
-    return [message for message in state["messages"] if message.type == "tool"]
-
-
-def failed(message):
-    """The error of a tool message that is one, as text and as artifact."""
-    said = json.loads(message.content)
-    assert (message.status, said["isError"], set(said)) == ("error", True, {"isError", "error"})
-    assert set(said["error"]) == {"code", "message", "detail", "retryable"}
-    assert message.artifact["error"]["code"] == said["error"]["code"]
-    return said["error"]
-
-
-def succeeded(message):
-    """The result of a tool message that holds one, as text and as artifact."""
-    said = json.loads(message.content)
-    assert (message.status, said) == ("success", {"isError": False, "result": message.artifact})
-    return message.artifact
-
-
-def saver():
-    from langgraph.checkpoint.memory import InMemorySaver
-
-    return InMemorySaver()
-
-
-@pytest.mark.long
-@each_way
-@pytest.mark.parametrize("name", ["orders_lookup", "orders_lookup_v1"])
-def test_a_graph_looks_orders_up_and_is_told_of_errors_as_data(workspaces, name, way):
-    workspaces.put_order(ORDER)
-    target = Counting()
-    asked = ["ORD-1234", "bad-id", "ORD-9999"]
-    turns = [[call(name, {"order_id": one}, f"call_{one}")] for one in asked]
-    graph = graph_of(langgraph.make_tools([ORDERS], target), *turns)
-    found, bad, missing = run(graph, way, config={})
-    assert succeeded(found) == {"ok": True, "schemaVersion": 1, **ORDER}
-    assert [one.tool_call_id for one in (found, bad, missing)] == [f"call_{one}" for one in asked]
-    assert {one.name for one in (found, bad, missing)} == {name}
-    error = failed(bad)
-    assert (error["code"], error["retryable"]) == ("VALIDATION", False)
-    assert [one["path"] for one in error["detail"]["issues"]] == ["/order_id"]
-    assert "bad-id" not in bad.content
-    error = failed(missing)
-    assert (error["code"], error["retryable"]) == ("order_not_found", False)
-    assert [sent["order_id"] for sent in target.sent] == asked
-
-
-@pytest.mark.long
-@each_way
-def test_a_change_resumed_from_its_checkpoint_keeps_its_key_and_is_done_once(workspaces, way):
-    workspaces.create(ROOT, {"a.txt": b"one\n"})
-    memory, target = saver(), Counting(dies_after=[1])
-    tools = langgraph.make_tools([PATCH], target)
-    turn = [call("apply_patch_v2", CHANGE)]
-    with pytest.raises(ProcessDiedError):
-        run(graph_of(tools, turn, saver=memory), way)
-    assert workspaces.commits(ROOT) == 2
-    (message,) = run(graph_of(tools, turn, saver=memory), way, given=None)
-    assert succeeded(message)["skippedAsDuplicate"] is True
-    assert workspaces.commits(ROOT) == 2
-    assert [sent["idempotencyKey"] for sent in target.sent] == [key_of(THREAD, CALL)] * 2
-    assert target.sent[0] == target.sent[1]
-
-
-@pytest.mark.long
-def test_the_same_call_in_another_thread_or_another_call_is_another_change(workspaces):
-    workspaces.create(ROOT, {"a.txt": b"one\n"})
-    memory, target = saver(), Counting()
-    turns = [[call("apply_patch", CHANGE, "call_1")], [call("apply_patch", CHANGE, "call_2")]]
-    graph = graph_of(langgraph.make_tools([PATCH], target), *turns, saver=memory)
-    for thread in ("one", "two"):
-        run(graph, "sync", config={"configurable": {"thread_id": thread}})
-    assert len({sent["idempotencyKey"] for sent in target.sent}) == 4
-
-
-@pytest.mark.long
-@each_way
-def test_a_call_that_waits_for_people_is_resumed_from_before_it_and_done_once(
-    workspaces, monkeypatch, way
-):
-    make_keys(monkeypatch)
-    clear_bucket()
-    clear_pages()
-    workspaces.create(ROOT, {FLOW: b"on: push\n"})
-    arguments = {"repoRoot": ROOT, "path": FLOW, "content": "on: tag\n", "overwrite": True}
-    target, agent = Counting(), Agent()
-    tools = langgraph.make_tools([WRITE], target, token=agent.token)
-    graph = graph_of(tools, [call("write_file_v1", arguments)], saver=saver())
-    (message,) = run(graph, way)
-    error = failed(message)
-    assert error["code"] == "APPROVAL_PENDING"
-    assert len(target.sent) == 1
-    for person in (ALICE, BOB):
-        person.approve(error["detail"]["approvalId"])
-    before = next(one for one in graph.get_state_history(CONFIG) if one.next == ("tools",))
-    for duplicate in (False, True):
-        (message,) = run(graph, way, given=None, config=before.config)
-        assert succeeded(message)["skippedAsDuplicate"] is duplicate
-    assert workspaces.files(ROOT) == {FLOW: b"on: tag\n"}
-    assert workspaces.commits(ROOT) == 2
-    assert {sent["idempotencyKey"] for sent in target.sent} == {key_of(THREAD, CALL)}
-
-
-@pytest.mark.long
-@each_way
-def test_the_graph_of_the_docs_runs_as_it_stands_and_resumes_what_people_agreed_to(
-    workspaces, monkeypatch, way
-):
-    make_keys(monkeypatch)
-    clear_bucket()
-    clear_pages()
-    workspaces.create(ROOT, {FLOW: b"on: push\n"})
-    arguments = {"repoRoot": ROOT, "path": FLOW, "content": "on: tag\n", "overwrite": True}
-    page = (ROOT_OF_PROJECT / "docs" / "langgraph.md").read_text("utf-8")
-    build, resume = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    names = {
-        "target": InProcessTarget(),
-        "sign": Agent().token,
-        "model": scripted([call("write_file_v1", arguments)]),
-        "checkpointer": saver(),
-        "config": CONFIG,
-    }
-    exec(build, names)
-    (message,) = run(names["graph"], way)
-    for person in (ALICE, BOB):
-        person.approve(failed(message)["detail"]["approvalId"])
-    exec(resume, names)
-    assert workspaces.files(ROOT) == {FLOW: b"on: tag\n"}
-    assert workspaces.commits(ROOT) == 2
-
-
-@pytest.mark.long
-@each_way
-def test_every_argument_arrives_under_its_own_name(way):
-    names = (
-        "config", "run_manager", "callbacks", "self", "args", "kwargs", "state", "store",
-        "runtime", "tool_call_id", "input", "type", "name", "id",
-    )  # fmt: skip
-    arguments = dict.fromkeys(names, "x")
-    target = Scripted({"ok": True, "schemaVersion": 1})
-    tools = langgraph.make_tools([ORDERS], target, names="versioned")
-    run(graph_of(tools, [call("orders_lookup_v1", arguments)]), way)
-    assert target.sent == [arguments]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("spec", registry.specs(), ids=lambda spec: spec.model_name)
-def test_a_bound_model_is_shown_the_documents_as_they_are(spec):
-    from langchain_core.utils.function_calling import convert_to_openai_tool
-
-    for tool in langgraph.make_tools([spec], InProcessTarget()):
-        shown = convert_to_openai_tool(tool)["function"]
-        expected = document(tool.name, spec)
-        told = {name: v for name, v in expected["args_schema"].items() if name != "description"}
-        assert shown == {
-            "name": tool.name,
-            "description": expected["description"],
-            "parameters": told,
-        }
-
-
-@pytest.mark.long
-def test_a_change_in_a_graph_without_a_thread_is_refused_as_data():
-    target = Scripted()
-    graph = graph_of(langgraph.make_tools([PATCH], target), [call("apply_patch", CHANGE)])
-    (message,) = run(graph, "sync", config={})
-    error = failed(message)
-    assert (error["code"], target.sent) == ("VALIDATION", [])
-    assert "thread_id" in error["message"]
-
-
-@pytest.mark.long
-def test_outside_a_graph_a_tool_answers_a_call_alike_and_arguments_with_text(workspaces):
-    workspaces.put_order(ORDER)
-    tool = langgraph.make_tools([ORDERS], InProcessTarget(), names="bare")[0]
-    message = tool.invoke(call("orders_lookup", {"order_id": "ORD-1234"}))
-    assert succeeded(message)["status"] == "paid"
-    assert tool.invoke({"order_id": "ORD-1234"}) == message.content
-    assert json.loads(tool.invoke("ORD-1234"))["error"]["code"] == "VALIDATION"
-
-
-@pytest.mark.long
-def test_calls_that_are_no_json_are_answered_with_an_error():
-    from langchain_core.messages import AIMessage
-
-    invalid = {"name": "apply_patch", "args": '{"repoRoot": ', "id": "call_9", "error": "broken"}
-    message = AIMessage("", invalid_tool_calls=[{**invalid, "type": "invalid_tool_call"}])
-    (answer,) = langgraph.answer_unreadable(message)
-    said = json.loads(answer.content)
-    assert (answer.tool_call_id, answer.status) == ("call_9", "error")
-    assert (said["isError"], said["error"]["code"]) == (True, "VALIDATION")
-    assert langgraph.answer_unreadable(SimpleNamespace(invalid_tool_calls=[])) == []

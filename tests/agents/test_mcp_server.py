@@ -13,8 +13,9 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from jsonschema import Draft202012Validator
 
+from agents.attempts import TokenError
 from agents.events import AnswerError
-from agents.mcp_calls import NoSuchToolError, TokenError, Tools
+from agents.mcp_calls import NoSuchToolError, Tools
 from agents.targets import InProcessTarget, InvocationError
 from contracts import registry
 from contracts.dialects import mcp

@@ -4,34 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from agents.retries import Means, Policy, Retries, table
+from agents.retries import Policy, Retries, table
 from contracts.errors import CODES
+from tests.agents.loops import Clock
 
 
 def failed(code, retryable=None, **details):
     retryable = CODES[code].retryable if retryable is None else retryable
     error = {"code": code, "retryable": retryable, "message": "why", "details": details}
     return {"ok": False, "schemaVersion": 1, "error": error}
-
-
-class Clock:
-    """Time that passes only while somebody sleeps; chance that always takes the upper end."""
-
-    def __init__(self):
-        self.now, self.waits = 1_000_000, []
-
-    @property
-    def means(self):
-        return Means(
-            wall_ms=lambda: self.now,
-            elapsed_ms=lambda: self.now,
-            sleep_ms=self.sleep,
-            uniform=lambda _, high: high,
-        )
-
-    def sleep(self, ms):
-        self.waits.append(ms)
-        self.now += ms
 
 
 def played(result, policy=None, took_ms=0):

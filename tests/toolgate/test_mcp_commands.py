@@ -9,7 +9,6 @@ import json
 import re
 import sys
 import time
-import uuid
 
 import pytest
 
@@ -19,6 +18,7 @@ from agents.mcp_server import Bearer
 from contracts import registry
 from functions._runtime import aws, keys, settings
 from functions._runtime.caller import Presented, authorise
+from tests.people import keys_secret
 from toolgate import __main__
 from toolgate.project import ROOT
 
@@ -61,9 +61,7 @@ def served(monkeypatch):
 @pytest.fixture
 def secret(aws_cloud, monkeypatch):
     """The stage's secret, as a deployment makes it."""
-    arn = aws.secrets().create_secret(
-        Name=f"keys-{uuid.uuid4().hex}", SecretString=json.dumps({"current": "k" * 64})
-    )["ARN"]
+    arn = keys_secret()
     monkeypatch.setenv("CALLER_KEYS_SECRET", arn)
     monkeypatch.setenv("TOOLGATE_STAGE", "dev")
     settings.settings.cache_clear()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import getpass
-import json
 import sys
-import uuid
 
 import boto3
 import pytest
@@ -15,6 +13,7 @@ from agents import events
 from functions._runtime import aws, keys, settings
 from functions._runtime.caller import Presented, authorise
 from tests.functions.counter import SPEC
+from tests.people import keys_secret
 from toolgate import __main__
 
 NOW_MS = 1_800_000_000_000
@@ -23,9 +22,7 @@ NOW_MS = 1_800_000_000_000
 @pytest.fixture
 def secret(aws_cloud, monkeypatch):
     """The stage's secret, as a deployment makes it."""
-    arn = aws.secrets().create_secret(
-        Name=f"keys-{uuid.uuid4().hex}", SecretString=json.dumps({"current": "k" * 64})
-    )["ARN"]
+    arn = keys_secret()
     monkeypatch.setenv("CALLER_KEYS_SECRET", arn)
     monkeypatch.setenv("TOOLGATE_STAGE", "dev")
     settings.settings.cache_clear()

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from agents.bedrock_local import BedrockAgent, Choice, Turn
+from agents.bedrock_local import BedrockAgent, Turn
+from agents.turns import Choice
 from contracts import registry
 from contracts.fingerprint import record_id
 from functions._runtime.workspace import Stores
