@@ -16,6 +16,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -28,7 +29,7 @@ KEPT_MS = 23 * 3_600_000
 
 
 class JournalError(RuntimeError):
-    """The journal cannot be used: in use elsewhere, damaged, or at odds with a call."""
+    """The journal cannot be used: in use elsewhere, full, damaged, or at odds with a call."""
 
 
 @dataclass(frozen=True)
@@ -143,9 +144,16 @@ class Journal:
 
     def _append(self, line: dict[str, Any]) -> None:
         data = json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n"
-        while data:
-            data = data[os.write(self._file, data) :]
-        os.fsync(self._file)
+        end = os.lseek(self._file, 0, os.SEEK_END)
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+            os.fsync(self._file)
+        except OSError as error:
+            # Half a line would spoil the next one.
+            with suppress(OSError):
+                os.ftruncate(self._file, end)
+            raise JournalError(f"the journal cannot be written: {error.strerror}") from error
 
     def _read(self, path: Path) -> None:
         data = path.read_bytes()

@@ -11,6 +11,9 @@ from agents.journal import KEPT_MS, Journal, JournalError
 from agents.loop import Choice, LoopError
 from tests.agents.loops import DIED, OK, PATCH, Clock, Played, Scripted, failed
 
+FULL = 100
+"""Bytes of a line that still fit on the disk, more or less."""
+
 
 class Crash(BaseException):
     """The harness dies."""
@@ -165,3 +168,26 @@ def test_neither_secret_nor_token_is_written_down(path):
         Played(OK, journal=journal, secret=b"very-secret-bytes", token=lambda: "signed").call()
     assert "signed" not in path.read_text()
     assert "very-secret" not in path.read_text()
+
+
+def test_a_line_that_a_full_disk_cut_short_is_taken_away_and_its_call_is_not_sent(
+    path, monkeypatch
+):
+    write = os.write
+
+    def full(file, data):
+        if len(data) < FULL:
+            raise OSError(28, "No space left on device")
+        return write(file, data[: len(data) // 2])
+
+    with Journal(path) as journal:
+        played = Played(OK, OK, journal=journal)
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "write", full)
+            with pytest.raises(JournalError, match="cannot be written: No space left"):
+                played.call()
+        assert played.sent == []
+        assert path.read_bytes() == b""
+        assert played.call().result == OK
+    with Journal(path) as journal:
+        assert len(journal.entries) == 1
