@@ -12,13 +12,12 @@ from aws_cdk import Aws, CfnOutput, Duration, Stack
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_logs as logs
 
 from infra.dependencies import dependencies
 from infra.packaging import approvals_files, stage_files
 from infra.scopes import ARGUMENTS, DECISIONS, EVENTS, HEADS, OBJECTS, REQUESTS, ROWS
 from infra.state import OPEN
-from infra.tool_function import ARCHITECTURES, RETENTION, RUNTIMES, Platform, removal
+from infra.tool_function import ARCHITECTURES, RUNTIMES, Platform, role_and_logs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,29 +132,7 @@ class ApprovalsStack(Stack):
         approver: iam.Role,
         code: Path,
     ) -> lambda_.Function:
-        log_group = logs.LogGroup(
-            self,
-            "Logs",
-            retention=RETENTION[stage.log_retention_days],
-            removal_policy=removal(stage),
-        )
-        statements = _statements(stores)
-        statements.append(
-            iam.PolicyStatement(
-                actions=["logs:CreateLogStream", "logs:PutLogEvents"],
-                resources=[log_group.log_group_arn],
-            )
-        )
-        if stage.tracing:
-            # X-Ray has no resources that a policy could name.
-            tracing = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"]
-            statements.append(iam.PolicyStatement(actions=tracing, resources=["*"]))
-        role = iam.Role(
-            self,
-            "Role",
-            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
-            inline_policies={"approvals": iam.PolicyDocument(statements=statements)},
-        )
+        role, log_group = role_and_logs(self, "approvals", _statements(stores), stage)
         return lambda_.Function(
             self,
             "Function",

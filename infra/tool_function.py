@@ -16,6 +16,8 @@ from contracts.spec import Approval
 from infra.scopes import WHOLE, Grant, grants
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from contracts.spec import ToolSpec
     from infra.stage import Stage
     from infra.state import Stores
@@ -67,29 +69,8 @@ class ToolFunction(Construct):
     ) -> None:
         super().__init__(scope, id_)
         self.spec = spec
-        log_group = logs.LogGroup(
-            self,
-            "Logs",
-            retention=RETENTION[stage.log_retention_days],
-            removal_policy=removal(stage),
-        )
         statements = [_statement(grant, stores) for grant in grants(spec)]
-        statements.append(
-            iam.PolicyStatement(
-                actions=["logs:CreateLogStream", "logs:PutLogEvents"],
-                resources=[log_group.log_group_arn],
-            )
-        )
-        if stage.tracing:
-            # X-Ray has no resources that a policy could name.
-            tracing = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"]
-            statements.append(iam.PolicyStatement(actions=tracing, resources=["*"]))
-        role = iam.Role(
-            self,
-            "Role",
-            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
-            inline_policies={"tool": iam.PolicyDocument(statements=statements)},
-        )
+        role, log_group = role_and_logs(self, "tool", statements, stage)
         self.function = lambda_.Function(
             self,
             "Function",
@@ -123,6 +104,36 @@ class ToolFunction(Construct):
             )
         Tags.of(self).add("toolgate:tool", spec.key)
         Tags.of(self).add("toolgate:owner", spec.owner)
+
+
+def role_and_logs(
+    scope: Construct, policy: str, statements: Sequence[iam.PolicyStatement], stage: Stage
+) -> tuple[iam.Role, logs.LogGroup]:
+    """A function's role, which may do what `statements` say and write its own log; and the log."""
+    log_group = logs.LogGroup(
+        scope,
+        "Logs",
+        retention=RETENTION[stage.log_retention_days],
+        removal_policy=removal(stage),
+    )
+    allowed = [
+        *statements,
+        iam.PolicyStatement(
+            actions=["logs:CreateLogStream", "logs:PutLogEvents"],
+            resources=[log_group.log_group_arn],
+        ),
+    ]
+    if stage.tracing:
+        # X-Ray has no resources that a policy could name.
+        tracing = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"]
+        allowed.append(iam.PolicyStatement(actions=tracing, resources=["*"]))
+    role = iam.Role(
+        scope,
+        "Role",
+        assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
+        inline_policies={policy: iam.PolicyDocument(statements=allowed)},
+    )
+    return role, log_group
 
 
 def removal(stage: Stage) -> RemovalPolicy:
