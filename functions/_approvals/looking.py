@@ -18,7 +18,7 @@ from contracts.errors import (
 from contracts.fingerprint import fingerprint_of
 from functions._approvals.voting import may_vote
 from functions._runtime.approvals import rows
-from functions._runtime.approvals.gate import timestamp
+from functions._runtime.approvals.rows import timestamp
 from functions._runtime.failures import ABSENT, error_code, unavailable_on_failure
 from functions._runtime.workspace import Workspace
 from functions._runtime.workspace.heads import WorkspaceName, log_key, parse_revision

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from contracts.ignorable import without_ignorable
+
 BLANKS_MAX = 64
 """A longer run of blanks is counted: text far to the right is text that nobody reads."""
 MARKS_MAX = 4
@@ -23,11 +25,10 @@ _ASCII_TABLE[0x7F] = "\u27e8DEL\u27e9"
 _ASCII_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _BLANKS = re.compile(rf"[ \t]{{{BLANKS_MAX + 1},}}")
 _UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
-_FILLERS = frozenset(map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0)))
-"""Characters of other categories that are drawn as nothing."""
+_BRAILLE_BLANK = "\u2800"
+"""A sign of a script that is drawn as nothing."""
 _OURS = frozenset({"\u27e8", "\u27e9"})
 """What our own signs are made of: spelled out, so that nobody can forge one."""
-_SELECTORS = ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
 _ONE_WRITING = frozenset({"BOPOMOFO", "CJK", "HANGUL", "HIRAGANA", "KATAKANA", "LATIN"})
 """Scripts that people do write together, and that do not look alike."""
 
@@ -81,8 +82,8 @@ def _of_unicode(text: str, keep: str) -> str:
         if character.isascii():
             continue
         category = unicodedata.category(character)
-        unseen = category in _UNSEEN or character in _FILLERS or _selects(character)
-        if unseen or character in _OURS:
+        unseen = category in _UNSEEN or not without_ignorable(character)
+        if unseen or character in _OURS or character == _BRAILLE_BLANK:
             table[ord(character)] = _code(character)
         elif category in {"Mn", "Me"}:
             marks.append(character)
@@ -96,12 +97,6 @@ def _of_unicode(text: str, keep: str) -> str:
 
 def _without(table: dict[int, str], keep: str) -> dict[int, str]:
     return {code: sign for code, sign in table.items() if chr(code) not in keep}
-
-
-def _selects(character: str) -> bool:
-    """Whether it is a variation selector, which changes what another character looks like."""
-    code = ord(character)
-    return any(first <= code <= last for first, last in _SELECTORS)
 
 
 def _code(character: str) -> str:

@@ -8,7 +8,7 @@ from contracts.errors import ForbiddenError
 from contracts.fingerprint import arguments, fingerprint_of, statement
 from contracts.issues import select
 from functions._runtime import aws
-from functions._runtime.approvals.gate import Asking, Gate, Policy
+from functions._runtime.approvals.gate import Asking, Gate
 from functions._runtime.approvals.ledger import Ledger
 from functions._runtime.approvals.people import excluded, person, requester
 from functions._runtime.approvals.rows import Binding
@@ -80,11 +80,7 @@ def gate_for(spec: ToolSpec, request: Contract, call: Call, operation: str) -> G
     return Gate(
         Ledger(aws.dynamodb(), aws.s3(), stage.table, stage.bucket),
         asking,
-        Policy(
-            need=stage.need,
-            approve_within_s=stage.approve_within_s,
-            execute_within_s=stage.execute_within_s,
-        ),
+        stage,
         page=page,
         clock=call.deadline,
         now_ms=call.now_ms,

@@ -27,7 +27,7 @@ from functions._runtime import telemetry
 from functions._runtime.approvals import rows
 from functions._runtime.approvals.chain import after, first
 from functions._runtime.approvals.ledger import write
-from functions._runtime.approvals.rows import Request, state_of
+from functions._runtime.approvals.rows import Request, state_of, timestamp
 from functions._runtime.effect import Approved
 from functions._runtime.failures import unavailable_on_failure
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from functions._runtime.approvals.ledger import Ledger
     from functions._runtime.approvals.rows import Binding, Decision, State
     from functions._runtime.effect import TransactItem
+    from functions._runtime.settings import Approvals
     from functions._runtime.workspace.store import Clock
 
 RETRY_AFTER_MS = 30_000
@@ -57,29 +58,23 @@ class Asking:
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Policy:
-    """How many must agree, and the two clocks: to decide by, and then to act by."""
-
-    need: int
-    approve_within_s: int
-    execute_within_s: int
-
-
 class Gate:
-    """One call's approval. `page(subject, message)` tells people of a new request."""
+    """One call's approval. `stage` says how many must agree, and the two clocks.
+
+    `page(subject, message)` tells people of a new request.
+    """
 
     def __init__(
         self,
         ledger: Ledger,
         asking: Asking,
-        policy: Policy,
+        stage: Approvals,
         *,
         page: Callable[[str, str], None],
         clock: Clock,
         now_ms: Callable[[], int],
     ) -> None:
-        self._ledger, self._asking, self._policy = ledger, asking, policy
+        self._ledger, self._asking, self._stage = ledger, asking, stage
         self._page, self._clock, self._now_ms = page, clock, now_ms
         self._id = asking.binding.approval_id
         self._used: Event | None = None
@@ -199,10 +194,10 @@ class Gate:
             fingerprint=asking.binding.fingerprint,
             subject=asking.subject,
             arguments_characters=len(asking.text),
-            need=self._policy.need,
+            need=self._stage.need,
             created_ms=now_ms,
-            approve_by_ms=now_ms + self._policy.approve_within_s * 1000,
-            execute_within_s=self._policy.execute_within_s,
+            approve_by_ms=now_ms + self._stage.approve_within_s * 1000,
+            execute_within_s=self._stage.execute_within_s,
         )
         event = first(self._id, by=request.requester, at_ms=now_ms, fingerprint=request.fingerprint)
         # What people will look at is there before they can be asked to.
@@ -300,10 +295,3 @@ class Gate:
             {"ConditionCheck": stands},
             self._ledger.event_item(self._id, event),
         ]
-
-
-def timestamp(ms: int) -> str:
-    """`2026-12-01T10:00:00Z`; text, because a model reads it better than a number."""
-    from datetime import UTC, datetime  # noqa: PLC0415  (only a refusal pays for it)
-
-    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

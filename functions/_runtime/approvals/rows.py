@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from contracts.fingerprint import canonical
@@ -251,3 +252,8 @@ def event_row(approval_id: str, event: Event) -> Row:
         "sk": {"S": f"EVENT#{event.n:06d}"},
         "event": {"S": json.dumps(event.as_dict(), ensure_ascii=True, sort_keys=True)},
     }
+
+
+def timestamp(ms: int) -> str:
+    """`2026-12-01T10:00:00Z`; text, because people and models read it better than a number."""
+    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

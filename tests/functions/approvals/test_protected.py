@@ -146,16 +146,17 @@ def test_what_is_not_protected_asks_nobody(project):
     assert aws.dynamodb().scan(TableName=APPROVALS_TABLE)["Count"] == 0
 
 
-@pytest.mark.parametrize("spec", [PATCH_V1, PATCH, WRITE])
-def test_who_does_not_say_who_they_are_changes_no_protected_file(project, spec):
+@pytest.mark.parametrize(
+    ("spec", "subject"),
+    [(PATCH_V1, "dana"), *((spec, "Nobody In Particular") for spec in (PATCH_V1, PATCH, WRITE))],
+)
+def test_a_version_that_asks_nobody_and_who_has_no_name_change_no_protected_file(
+    project, spec, subject
+):
     body = {"path": FLOW, "content": "x\n", "overwrite": True}
     if spec.name == "apply_patch":
         body = {"files": replace_flow()}
-    for agent in (Agent(), Agent(subject="Nobody In Particular")):
-        asked = project.arguments(spec, **body)
-        answer = agent.call(spec, asked)
-        if agent.subject == "dana" and spec is not PATCH_V1:
-            continue
-        assert code(answer) == "FORBIDDEN_PATH"
-        assert answer["error"]["details"]["reason"] == "PROTECTED"
+    answer = Agent(subject=subject).call(spec, project.arguments(spec, **body))
+    assert code(answer) == "FORBIDDEN_PATH"
+    assert answer["error"]["details"]["reason"] == "PROTECTED"
     assert project.files() == BEFORE
