@@ -26,7 +26,7 @@ VERSION_FILE = re.compile(r"v[1-9][0-9]*\.py\Z")
 GOLDEN_READ = ("valid", "violation", "declared code")
 GOLDEN_WRITE = ("valid", "violation", "replay", "key conflict", "state conflict")
 GOLDEN_GATED = ("violation", "gated")
-"""Of a tool that never acts without approval, while no stage can give one: it only refuses."""
+"""Of a tool that never acts without approval: a golden case names nobody who could ask for one."""
 OPEN_OBJECT = "/properties/error/properties/details"
 """`error.details` is the one object that may hold anything."""
 
