@@ -30,7 +30,6 @@ from contracts.issues import issues, select
 from contracts.spec import Approval
 from functions._runtime import aws, events, keys, telemetry
 from functions._runtime.approvals.asking import askable, gate_for, refuse_unaskable
-from functions._runtime.approvals.people import requester
 from functions._runtime.call import Call
 from functions._runtime.caller import Caller, Presented, authorise
 from functions._runtime.commit import RecordedEffect, rendered
@@ -49,6 +48,15 @@ if TYPE_CHECKING:
 PATHS_LOOKED_AT = 1_000
 """Of a list that is too long for its contract; none of its items will be used."""
 
+KEPT_BY_APPROVAL = frozenset({"APPROVAL_DENIED", "APPROVAL_EXPIRED"})
+"""What the approval's own rows remember, for ever: it is the answer of one person's request.
+
+The record is all callers' of a tenant, so it is released: somebody else's identical call has an
+approval of its own, and one that was used up already must still come to its end.
+"""
+SPENT = KEPT_BY_APPROVAL | {"IDEMPOTENCY_CONFLICT"}
+"""Failures in front of the record, or beside it, after which the key is of no use to who had it."""
+
 R = TypeVar("R", bound="Contract")
 A = TypeVar("A", bound="Answer")
 
@@ -64,16 +72,20 @@ def new_owner() -> str:
 
 
 def tool(
-    spec: ToolSpec, *, precheck: Callable[[Any, Call], None] | None = None
+    spec: ToolSpec,
+    *,
+    precheck: Callable[[Any, Call], None] | None = None,
+    ready: Callable[[Any, Call], None] | None = None,
 ) -> Callable[[Callable[[R, Call], A]], Callable[[Any, Any], dict[str, Any]]]:
     """Make a Lambda handler of `run(request, call) -> output`.
 
     `precheck(request, call)` refuses, by raising a ToolError, what the arguments alone decide;
-    nothing has been claimed by then, so the key is not spent.
+    nothing has been claimed by then, so the key is not spent. `ready(request, call)` refuses what
+    people should not be bothered with: it runs once, right before they are asked.
     """
 
     def decorate(run: Callable[[R, Call], A]) -> Callable[[Any, Any], dict[str, Any]]:
-        pipeline = Pipeline(spec, run, precheck)
+        pipeline = Pipeline(spec, run, precheck, ready)
 
         @wraps(run)
         def handler(event: Any, context: Any) -> dict[str, Any]:
@@ -92,10 +104,12 @@ class Pipeline:
         spec: ToolSpec,
         run: Callable[[Any, Call], Answer],
         precheck: Callable[[Any, Call], None] | None,
+        ready: Callable[[Any, Call], None] | None,
     ) -> None:
         self.spec = spec
         self._run = run
         self._precheck = precheck
+        self._ready = ready
         self._guard: tuple[tuple[str, Any], Guard] | None = None
 
     def __call__(self, event: Any, context: Any) -> dict[str, Any]:
@@ -174,7 +188,8 @@ class Pipeline:
 
         def body(attempt: Attempt) -> Result:
             layer = self._guarded(call.settings).layer
-            gate = partial(gate_for, self.spec, request, call)
+            ready = partial(self._ready, request, call) if self._ready else None
+            gate = partial(gate_for, self.spec, request, call, ready)
             effect = RecordedEffect(self.spec, layer, attempt, gate)
             try:
                 if self.spec.approval is Approval.DUAL:
@@ -183,7 +198,9 @@ class Pipeline:
             except RecordedError as recorded:
                 attempt.answer = recorded.answer
             except ToolError as error:
-                if error.is_retryable() or attempt.answer is not None:
+                if error.is_retryable() or error.code in KEPT_BY_APPROVAL:
+                    raise
+                if attempt.answer is not None:
                     raise
                 return results.with_key_spent(results.failure(self.spec, error), spent=True)
             if attempt.answer is None:
@@ -191,12 +208,7 @@ class Pipeline:
             return attempt.answer
 
         key = request.idempotency_key  # type: ignore[attr-defined]
-        said = fingerprint(self.spec, request)
-        if self.spec.approval is Approval.DUAL:
-            # A refusal is of one person's request: another's identical call is another call, so
-            # that nobody's answer completes somebody else's record.
-            said = f"{said}:{requester(call.caller)}"
-        asked = Request(call.caller.tenant, key, said)
+        asked = Request(call.caller.tenant, key, fingerprint(self.spec, request))
         return self._guarded(call.settings).run(asked, attempt, body)
 
     def _protection(self, caller: Caller, stage: Settings) -> Protection:
@@ -215,7 +227,7 @@ class Pipeline:
         result = results.failure(self.spec, error)
         if not self.spec.mutates:
             return result
-        return results.with_key_spent(result, spent=error.code == "IDEMPOTENCY_CONFLICT")
+        return results.with_key_spent(result, spent=error.code in SPENT)
 
     def _attempt(self, context: Any) -> Attempt:
         """The attempt's clocks; without a Lambda context the tool's own timeout counts."""

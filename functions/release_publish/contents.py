@@ -31,6 +31,18 @@ _Entry = tuple[str, "Kind", str]
 
 def contents(snapshot: Snapshot) -> list[Member]:
     """Every file of the snapshot. Raises as the module says, and as reading does."""
+    members = _read(snapshot, listed(snapshot))
+    if path := link_that_leaves(members):
+        raise ConflictError(
+            "a symbolic link does not lead to a place inside the release",
+            code="LINK_LEAVES",
+            path=path,
+        )
+    return members
+
+
+def listed(snapshot: Snapshot) -> list[_Entry]:
+    """What the snapshot's directories say of its files. Raises as the module says of these."""
     entries = list(islice(_entries(snapshot), FILES_MAX + 1))
     if not entries:
         raise ConflictError(
@@ -49,14 +61,7 @@ def contents(snapshot: Snapshot) -> list[Member]:
             code="UNSAFE_NAME",
             path=path,
         )
-    members = _read(snapshot, entries)
-    if path := link_that_leaves(members):
-        raise ConflictError(
-            "a symbolic link does not lead to a place inside the release",
-            code="LINK_LEAVES",
-            path=path,
-        )
-    return members
+    return entries
 
 
 def _entries(snapshot: Snapshot) -> Iterator[_Entry]:

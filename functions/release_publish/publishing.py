@@ -20,7 +20,7 @@ from contracts.release_publish.v1 import Input, Output
 from functions._runtime import aws
 from functions._runtime.effect import PreconditionFailedError
 from functions.release_publish.archive import pack
-from functions.release_publish.contents import contents
+from functions.release_publish.contents import contents, listed
 from functions.release_publish.manifest import (
     Artifact,
     artifact_key,
@@ -33,6 +33,14 @@ from functions.release_publish.releases import Releases
 if TYPE_CHECKING:
     from functions._runtime.call import Call
     from functions._runtime.effect import Approved, Effect
+
+
+def refuse_unreleasable(request: Input, call: Call) -> None:
+    """Refuse a revision whose directories tell already that it cannot be a release.
+
+    Raises what reading the workspace raises, and as `contents` says but for what only files tell.
+    """
+    listed(call.workspace(request.repo_root).at(request.revision))
 
 
 def publish(request: Input, call: Call) -> Output:

@@ -14,7 +14,7 @@ from functions._runtime.approvals.people import excluded, person, requester
 from functions._runtime.approvals.rows import Binding
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from contracts.spec import ToolSpec
     from contracts.types import Contract
@@ -47,8 +47,14 @@ def askable(caller: Caller, settings: Settings) -> bool:
     return settings.approvals is not None and person(caller.subject or "") is not None
 
 
-def gate_for(spec: ToolSpec, request: Contract, call: Call, operation: str) -> Gate:
-    """The gate of a call; `operation` is the id of its record.
+def gate_for(
+    spec: ToolSpec,
+    request: Contract,
+    call: Call,
+    ready: Callable[[], None] | None,
+    operation: str,
+) -> Gate:
+    """The gate of a call; `operation` is the id of its record, `ready` runs before anyone is asked.
 
     Raises ForbiddenError as `refuse_unaskable` does.
     """
@@ -82,6 +88,7 @@ def gate_for(spec: ToolSpec, request: Contract, call: Call, operation: str) -> G
         asking,
         stage,
         page=page,
+        ready=ready or (lambda: None),
         clock=call.deadline,
         now_ms=call.now_ms,
     )

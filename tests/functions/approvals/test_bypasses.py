@@ -57,17 +57,25 @@ def test_another_tenant_is_another_request(gated, approved):
     assert count() == 0
 
 
-def test_another_requester_has_another_request_and_never_the_same_key(gated, approved):
-    assert code(gated.call(Agent("erin"))) == "IDEMPOTENCY_CONFLICT"
-    assert pending(gated.call(Agent("erin"), idempotencyKey="key-87654321")) != approved
+ANOTHER = [Agent("erin"), Agent("dana", name="release-bot")]
+
+
+@pytest.mark.parametrize("other", ANOTHER)
+def test_another_requester_or_agent_is_another_request(gated, approved, other):
+    assert pending(gated.call(other)) != approved
     assert count() == 0
 
 
-def test_what_one_requester_is_denied_is_not_another_ones_answer(gated, approved):
-    other = pending(gated.call(Agent("erin"), idempotencyKey="key-87654321"))
-    CAROL.deny(other)
-    assert code(gated.call(Agent("erin"), idempotencyKey="key-87654321")) == "APPROVAL_DENIED"
+@pytest.mark.parametrize("other", ANOTHER)
+def test_what_one_requester_or_agent_is_denied_is_not_another_ones_answer(gated, approved, other):
+    CAROL.deny(pending(gated.call(other)))
+    for replayed in (False, True):
+        answer = gated.call(other)
+        assert code(answer) == "APPROVAL_DENIED"
+        assert answer["error"]["details"].get("replayed", False) is replayed
+        assert answer["error"]["details"]["keySpent"] is True
     assert code(gated.call()) == "OK"
+    assert count() == 1
 
 
 def test_the_agent_that_carries_it_out_is_not_one_of_those_who_agreed(gated, approved):

@@ -115,6 +115,15 @@ def test_nobody_agrees_to_a_patch_that_then_lands_on_something_else(project):
     assert ALICE.show(approval_id)["state"] == "approved"
 
 
+def test_what_another_person_is_denied_does_not_end_an_approved_call(project):
+    asked = project.arguments(WRITE, path="CODEOWNERS", content="* @ada\n")
+    agree(pending(Agent().call(WRITE, asked)))
+    ALICE.deny(pending(Agent("eve").call(WRITE, asked)))
+    assert code(Agent("eve").call(WRITE, asked)) == "APPROVAL_DENIED"
+    assert code(Agent().call(WRITE, asked)) == "OK"
+    assert project.files()["CODEOWNERS"] == b"* @ada\n"
+
+
 def test_a_dry_run_asks_nobody_and_changes_nothing(project):
     asked = project.arguments(
         PATCH, files=replace_flow(), expectedRevision=project.revision, dryRun=True

@@ -76,7 +76,7 @@ class Stage:
             **changes,
         }
 
-    def call(self, context=None, **changes):
+    def call(self, context=None, agent=None, **changes):
         """Make the call as a fresh Lambda process would, after whatever time was waited."""
 
         def later_ms(real=tool.now_ms):
@@ -88,7 +88,7 @@ class Stage:
             mock.patch.object(tool, "now_ms", later_ms),
             mock.patch.object(desk, "now", later_ms),
         ):
-            return Agent().call(SPEC, self.arguments(**changes), context=context)
+            return (agent or Agent()).call(SPEC, self.arguments(**changes), context=context)
 
     def agreed(self, **changes):
         """Have the call asked for, and two people agree to it; gives the approval's id."""

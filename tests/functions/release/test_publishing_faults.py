@@ -15,7 +15,7 @@ from functions._runtime.workspace.objects import FILE
 from tests.faults.campaign import LEASE_MS, faulty
 from tests.faults.injector import Crash, Fault, Injector
 from tests.functions.release.stages import Context, Moments, Stage
-from tests.people import code
+from tests.people import CAROL, Agent, code
 
 FEW = {b"app.py": (FILE, b"x")}
 
@@ -111,9 +111,24 @@ def test_a_call_that_is_taken_over_needs_nothing_of_the_workspace_any_more(stage
             aws.dynamodb().delete_item(TableName=table, Key=key)
     stage.moments, stage.forward_ms = Moments(), LEASE_MS
     assert stage.call()["ok"] is True
-    other = uuid.uuid4().hex
-    stage.agreed(idempotencyKey=other)
-    assert code(stage.call(idempotencyKey=other)) == "NOT_FOUND"
+    assert code(stage.call(idempotencyKey=uuid.uuid4().hex)) == "NOT_FOUND"
+
+
+@pytest.mark.parametrize("other", [Agent("erin"), Agent("dana", name="release-bot")])
+def test_a_release_that_lacks_its_manifest_is_not_ended_by_what_another_is_denied(stage, other):
+    def crash():
+        raise Crash
+
+    stage.agreed()
+    stage.moments = Moments(then=crash)
+    with pytest.raises(Crash):
+        stage.call()
+    stage.moments, stage.forward_ms = Moments(), LEASE_MS
+    CAROL.deny(stage.call(agent=other)["error"]["details"]["approvalId"])
+    assert code(stage.call(agent=other)) == "APPROVAL_DENIED"
+    answer = stage.call()
+    assert (answer["ok"], answer["skippedAsDuplicate"]) == (True, False)
+    assert stage.listed("releases/") == [answer["manifestKey"]]
 
 
 def test_time_that_runs_out_after_the_approval_does_not_stop_the_release(stage):
