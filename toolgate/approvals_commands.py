@@ -190,7 +190,9 @@ def _print_json(value: Any) -> None:
 
 
 def _print_outcome(summary: Summary | Approval) -> None:
-    typer.echo(f"{words.state(summary)}: {words.tally(summary)} have agreed")
+    state = words.state(summary)
+    denied = summary["state"] == "denied"
+    typer.echo(state if denied else f"{state}: {words.tally(summary)} have agreed")
 
 
 def _width() -> int | None:

@@ -14,6 +14,7 @@ from agents.targets import InvocationError, LambdaTarget, too_large, unsent
 from contracts import registry, strict_json
 from contracts.errors import recovery
 from contracts.publishing import dump
+from toolgate.approvals.visible import escaped
 from toolgate.deployed import function_names
 from toolgate.errors import CallFailedError, CommandError
 
@@ -61,7 +62,7 @@ def call(
             token=carried,
         )
         result = _sent(spec, event, target, stage)
-    typer.echo(dump(result), nl=False)
+    typer.echo(escaped(dump(result)), nl=False)
     if not as_json:
         typer.echo(_verdict(result), err=True)
     if not result["ok"]:

@@ -6,6 +6,7 @@ own: an escape character is shown as `⟨ESC⟩`, a right-to-left override as `�
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 
@@ -55,6 +56,16 @@ def visible(text: str, *, keep: str = "") -> Shown:
     return Shown(_BLANKS.sub(lambda run: f"\u27e8{len(run[0])} blanks\u27e9", text))
 
 
+def escaped(text: str) -> str:
+    """JSON text that means the same, with JSON's own escapes for what is unseen or obeyed."""
+    if text.isascii() and "\x7f" not in text:
+        return text
+    unseen = {c for c in set(text) if c == "\x7f" or (not c.isascii() and _is_unseen(c))}
+    return text.translate(
+        {ord(c): "\\u007f" if c == "\x7f" else json.dumps(c)[1:-1] for c in unseen}
+    )
+
+
 def concerns(path: str) -> list[Shown]:
     """What may deceive the eye in a path, in sentences; nothing for an ordinary one."""
     found = []
@@ -81,11 +92,9 @@ def _of_unicode(text: str, keep: str) -> str:
     for character in set(text):
         if character.isascii():
             continue
-        category = unicodedata.category(character)
-        unseen = category in _UNSEEN or not without_ignorable(character)
-        if unseen or character in _OURS or character == _BRAILLE_BLANK:
+        if _is_unseen(character) or character in _OURS:
             table[ord(character)] = _code(character)
-        elif category in {"Mn", "Me"}:
+        elif unicodedata.category(character) in {"Mn", "Me"}:
             marks.append(character)
     text = text.translate(_without(table, keep))
     if not marks:
@@ -97,6 +106,13 @@ def _of_unicode(text: str, keep: str) -> str:
 
 def _without(table: dict[int, str], keep: str) -> dict[int, str]:
     return {code: sign for code, sign in table.items() if chr(code) not in keep}
+
+
+def _is_unseen(character: str) -> bool:
+    """Whether a character beyond ASCII is obeyed, or there without being seen."""
+    if unicodedata.category(character) in _UNSEEN or character == _BRAILLE_BLANK:
+        return True
+    return not without_ignorable(character)
 
 
 def _code(character: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgate.approvals.visible import concerns, visible
+from toolgate.approvals.visible import concerns, escaped, visible
 
 
 @pytest.mark.parametrize(
@@ -80,3 +80,23 @@ def test_a_path_that_deceives_the_eye_is_told_in_words(path, said):
 )
 def test_an_ordinary_path_raises_no_concern(path):
     assert concerns(path) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\x1b[31m",
+        "\x7f",
+        "\x9b31m",
+        "a\u202eb",
+        "\ufeff",
+        "\U000e0041",
+        "caf\u00e9 \u8a9e",
+        "\u3164",
+    ],
+)
+def test_json_that_is_printed_means_the_same_and_acts_on_nothing(text):
+    printed = escaped(json.dumps({"text": text}, ensure_ascii=False, indent=2))
+    assert json.loads(printed) == {"text": text}
+    assert visible(printed, keep="\n") == printed
+    assert ("\u00e9" in printed) is ("\u00e9" in text)
