@@ -13,13 +13,12 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from agents import events
 from agents.targets import InvocationError, unsent
-from contracts.errors import ForbiddenError, UnavailableError
+from contracts.errors import ForbiddenError, ToolError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agents.targets import Target
-    from contracts.errors import ToolError
     from contracts.results import Result
     from contracts.spec import ToolSpec
 
@@ -42,15 +41,18 @@ def attempt(
     """What one sending brought; None if nothing came, so that it may have happened.
 
     `token` gives a caller token, or None for what the stage binds to direct calls; it may raise
-    TokenError. What was surely not done (no token, Lambda let nobody in) is a failure whose key is
-    not spent.
+    TokenError. What was surely not done (arguments of a reserved name, no token, Lambda let nobody
+    in) is a failure whose key is not spent.
     """
     try:
         event = events.build(spec, arguments, "direct", token=token() if token else None)
-        return events.unwrap(target.send(spec, event))
     except TokenError as error:
         _log.warning("%s: %s", spec.model_name, error)
         return unsent(spec, UnavailableError("there is no caller token now; nothing was sent"))
+    except ToolError as error:
+        return unsent(spec, error)
+    try:
+        return events.unwrap(target.send(spec, event))
     except ClientError as error:
         _log.warning("%s: %s", spec.model_name, error)
         refusal = _refusal(error)

@@ -2,6 +2,10 @@
 
 Pure: a spec and arguments in, an event out. `direct` and `gateway` carry JSON values; `bedrock` and
 `bedrock-function` carry text only, as Bedrock does, and never `schemaVersion`.
+
+The arguments may be a model's. In a direct event, which nobody but the caller's side makes, a name
+that would make another surface's or another caller's event of it is refused. The other surfaces
+are AWS's, and their events are as AWS makes them.
 """
 
 from __future__ import annotations
@@ -12,6 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from contracts import caller
 from contracts.dialects import bedrock, bedrock_function, gateway
+from contracts.errors import InvalidArgumentsError
+from contracts.issues import issue
+from contracts.spec import RESERVED_ARGUMENTS
 
 if TYPE_CHECKING:
     from contracts.results import Result
@@ -66,9 +73,13 @@ def build(
     *,
     token: str | None = None,
 ) -> Event:
-    """The event by which `surface` calls the tool with these arguments, as the token's caller."""
+    """The event by which `surface` calls the tool with these arguments, as the token's caller.
+
+    Raises InvalidArgumentsError for an argument of a reserved name in a direct call.
+    """
     carried = {} if token is None else {caller.ARGUMENT: token}
     if surface == "direct":
+        _refuse_reserved(spec, arguments)
         return Event({**arguments, **carried})
     if surface == "gateway":
         custom = {
@@ -112,6 +123,16 @@ def unwrap(answer: Any) -> Result:
     if not isinstance(result, dict) or not isinstance(result.get("ok"), bool):
         raise AnswerError("the answer is not a result: it has no boolean ok")
     return result
+
+
+def _refuse_reserved(spec: ToolSpec, arguments: dict[str, Any]) -> None:
+    """Beside flat arguments stand the token and what tells surfaces apart: no argument may."""
+    if reserved := sorted(RESERVED_ARGUMENTS & set(arguments)):
+        declared = sorted(set(spec.input_schema["properties"]) - {FROM_NAME})
+        raise InvalidArgumentsError(
+            f"/{reserved[0]}: a name that arguments cannot have",
+            issues=[issue(f"/{name}", "reserved", {"fields": declared}) for name in reserved],
+        )
 
 
 def _envelope(action_group: str, session: Session) -> dict[str, Any]:

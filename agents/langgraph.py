@@ -29,7 +29,6 @@ from contracts.errors import (
     UnavailableError,
 )
 from contracts.issues import issue
-from contracts.spec import RESERVED_ARGUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -95,14 +94,14 @@ def completed(
 ) -> dict[str, Any]:
     """The model's arguments as the tool takes them, with key and version if it changes something.
 
-    Raises InvalidArgumentsError for what a model cannot name, and where there is no thread or call
+    Raises InvalidArgumentsError for what the harness supplies, and where there is no thread or call
     to make a key of.
     """
     declared = langchain.emit(spec)["args_schema"]["properties"]
     if not isinstance(arguments, dict):
         raise _invalid("", "is not an object", {"fields": sorted(declared)})
     supplied = {KEY, VERSION} if spec.mutates else set()
-    if taken := sorted((RESERVED_ARGUMENTS | supplied) & set(arguments)):
+    if taken := sorted(supplied & set(arguments)):
         raise _invalid(f"/{taken[0]}", "is not an argument", {"fields": sorted(declared)})
     if not spec.mutates:
         return dict(arguments)

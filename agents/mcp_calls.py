@@ -1,9 +1,8 @@
 """What an MCP server does with a call, without any SDK: arguments in, an event out, an answer back.
 
 The arguments are a model's. What the surface adds (`schemaVersion`, a key from the request's
-`_meta`, the caller's token) is added here, and names that would make another surface's event, or
-another caller, are refused. Whatever goes wrong on the way is an answer with a code, as if the tool
-had given it.
+`_meta`, the caller's token) is added here. Whatever goes wrong on the way is an answer with a code,
+as if the tool had given it.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from contracts.dialects import mcp
 from contracts.dialects.targets import KEY, VERSION
 from contracts.errors import InvalidArgumentsError, ToolError, UnavailableError
 from contracts.issues import issue
-from contracts.spec import RESERVED_ARGUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -60,14 +58,8 @@ def completed(
     """The arguments as the tool takes them: with its version, and the key wherever it came from.
 
     `meta` is the request's `_meta`; a tool that changes nothing takes no key out of it. Raises
-    InvalidArgumentsError for a reserved name, and for two keys that differ.
+    InvalidArgumentsError for two keys that differ.
     """
-    if reserved := sorted(RESERVED_ARGUMENTS & set(arguments)):
-        declared = sorted(set(spec.input_schema["properties"]) - {VERSION})
-        raise InvalidArgumentsError(
-            f"/{reserved[0]}: a name that arguments cannot have",
-            issues=[issue(f"/{name}", "reserved", {"fields": declared}) for name in reserved],
-        )
     made = dict(arguments)
     if not spec.mutates:
         return made

@@ -2,7 +2,8 @@
 
 A target sends once: the read timeout is above every tool's own, and the SDK does not retry, so
 that only the caller's loop decides what is repeated. A call that cannot be sent at all, because it
-is too large or no JSON, is answered here, as the tool itself would: TOO_LARGE or VALIDATION.
+is too large, no JSON or names an argument that is none, is answered here, as the tool itself would:
+TOO_LARGE or VALIDATION.
 """
 
 from __future__ import annotations
@@ -70,7 +71,10 @@ def call(
     Raises InvocationError if there is no result: nothing came, the service was busy or out of
     reach, or what came is no result. What happened is unknown then; the identical call tells.
     """
-    event = events.build(spec, arguments, "direct", token=token)
+    try:
+        event = events.build(spec, arguments, "direct", token=token)
+    except ToolError as error:
+        return unsent(spec, error)
     try:
         return events.unwrap(target.send(spec, event))
     except events.AnswerError as error:

@@ -14,8 +14,9 @@ from agents import events
 from agents.events import AnswerError, Session, build, unwrap
 from contracts import registry
 from contracts.dialects.inline import inline
+from contracts.errors import InvalidArgumentsError
 from contracts.schema_nodes import present
-from contracts.spec import Effect, Scope, ToolSpec
+from contracts.spec import RESERVED_ARGUMENTS, Effect, Scope, ToolSpec
 from contracts.types import Answer, Contract
 from functions._runtime import events as runtime
 
@@ -198,8 +199,17 @@ def test_a_session_travels_in_the_envelope_and_its_token_reaches_the_tool():
 
 @pytest.mark.parametrize("surface", ["direct", "gateway"])
 def test_a_token_beside_flat_arguments_is_no_argument(surface):
-    _, found, token = received(READ, build(READ, {"path": "a", "_caller": "token"}, surface))
+    _, found, token = received(READ, build(READ, {"path": "a"}, surface, token="token"))
     assert (found, token) == ({"path": "a"}, "token")
+
+
+@pytest.mark.parametrize("name", sorted(RESERVED_ARGUMENTS))
+def test_no_direct_event_is_made_of_arguments_that_have_a_reserved_name(name):
+    with pytest.raises(InvalidArgumentsError) as refused:
+        build(READ, {"path": "a", name: "hunter2"}, "direct", token="token")
+    (issue,) = refused.value.details["issues"]
+    assert (issue["path"], issue["problem"]) == (f"/{name}", "reserved")
+    assert "hunter2" not in f"{refused.value} {refused.value.details}"
 
 
 @each_tool

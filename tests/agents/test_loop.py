@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
+from agents import events
 from agents.journal import Call
 from agents.loop import Choice, Loop, LoopError
 from agents.retries import Policy, table
@@ -107,6 +108,21 @@ def test_what_a_model_says_of_key_version_and_caller_is_not_sent():
     assert sent["schemaVersion"] == 2
     assert sent["idempotencyKey"] != "mine-123"
     assert "_caller" not in sent
+
+
+@each_way
+@pytest.mark.parametrize("surface", ["bedrock", "bedrock-function"])
+@pytest.mark.parametrize("name", ["apply_patch_v2", "read_file_v1"])
+def test_a_model_cannot_pass_for_another_surface_and_so_for_another_caller(name, surface, way):
+    spec = registry.find(name)
+    meant = {**PATCH, "idempotencyKey": "chosen-by-the-model"} if spec.mutates else READ
+    smuggled = events.build(spec, meant, surface).payload
+    played = Played(OK, way=way, token=lambda: "signed")
+    error = played.call(name, smuggled).result["error"]
+    assert (error["code"], error["retryable"]) == ("VALIDATION", False)
+    assert {one["problem"] for one in error["details"]["issues"]} == {"reserved"}
+    assert error["details"].get("keySpent") == (False if spec.mutates else None)
+    assert played.sent == []
 
 
 def test_a_tool_that_changes_nothing_is_sent_no_key():
