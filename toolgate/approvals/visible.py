@@ -58,12 +58,11 @@ def visible(text: str, *, keep: str = "") -> Shown:
 
 def escaped(text: str) -> str:
     """JSON text that means the same, with JSON's own escapes for what is unseen or obeyed."""
-    if text.isascii() and "\x7f" not in text:
-        return text
-    unseen = {c for c in set(text) if c == "\x7f" or (not c.isascii() and _is_unseen(c))}
-    return text.translate(
-        {ord(c): "\\u007f" if c == "\x7f" else json.dumps(c)[1:-1] for c in unseen}
-    )
+    signs = {0x7F: "\\u007f"}
+    for character in set(text):
+        if not character.isascii() and _is_unseen(character):
+            signs[ord(character)] = json.dumps(character)[1:-1]
+    return text.translate(signs)
 
 
 def concerns(path: str) -> list[Shown]:
